@@ -1,0 +1,115 @@
+"""The GPU driver's line in the kernel log: `NVRM: Xid`.
+
+    NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 94, pid=4242, name=python3, Contained: L1 (0x0). RST: No, D-RST: No
+
+Written by NVIDIA's kernel driver (open-gpu-kernel-modules, 595.45.04). The code is the digits right after the
+first `):` and is never searched for later, since the process name and the text may hold anything. A process name
+is a kernel task name of up to 15 bytes that may hold commas and brackets: it is split from the text where the text
+begins with a known opening, else at the first comma. Lines can be cut anywhere.
+
+Not read here: SXid lines, the address-to-UUID map, and the three-line message of a GPU lost at probe.
+"""
+
+import re
+from collections.abc import Mapping
+
+from bathtub.ingest._messages import Grammar, Reject
+from bathtub.schema import table
+
+# NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, Graphics SM Global Exception on (GPC 8, TPC 5, SM 1): ...
+_XID = re.compile(
+    r"NVRM:\s*Xid\s*\(\s*(?:PCI:)?(?P<bdf>[0-9A-Fa-f:.]+)?"
+    r"(?:\s+GPU-I:(?P<gpu_instance>\d+))?(?:\s+GPU-CI:(?P<compute_instance>\d+))?[^)]*\)\s*:\s*(?P<xid>\d*)(?P<rest>.*)",
+    re.DOTALL,
+)
+# NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.
+_OFF_THE_BUS = re.compile(r"NVRM:\s*GPU\s+(?:at\s+)?(?:PCI:)?(?P<bdf>[0-9A-Fa-f:.]+?):?\s+GPU has fallen off the bus")
+_BDF = re.compile(r"(?:pci:)?(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-7])?")
+_PID = re.compile(r",?\s*pid=(?P<pid>'?<unknown>'?|\d+)(?:,\s*|\s+|$)(?:name=(?P<tail>.*))?", re.DOTALL)
+_CAUSED_BY = re.compile(r"caused by previous Xid (\d+)")
+_OPENINGS = re.compile(
+    r",\s*(?=(?:Graphics (?:SM|Exception)|[Cc]h(?:annel)? (?:0x)?[0-9A-Fa-f]|An uncorrectable |Row Remapper|NVLink: |GPU has fallen"
+    r"|Contained: |Uncontained: |Timeout after |GPU recovery action |GSP-RISCV|[A-Z0-9_/]+\s+(?:Fatal|Nonfatal)\b))"
+)
+TASK_NAME_BYTES = 15
+MAX_DIGITS = 10
+
+
+def device_key(address: str | None) -> str | None:
+    """`domain:bus:device`, lower case, four-digit domain, no function; None where it is not an address."""
+    found = _BDF.fullmatch((address or "").strip().lower())
+    if found is None:
+        return None
+    domain = (found[1] or "0000").lstrip("0").rjust(4, "0")
+    return f"{domain}:{found[2]}:{found[3]}"
+
+
+def parse(text: str) -> Mapping[str, object] | Reject | None:
+    """The fault columns of one kernel message; Reject(`xid_no_code`) where the code cannot be read."""
+    found = _XID.search(text)
+    if found is not None:
+        return _coded(found)
+    lost = _OFF_THE_BUS.search(text)
+    if lost is not None and device_key(lost["bdf"]):
+        return {
+            "xid": 79,
+            "is_xid_inferred": True,
+            "pci_bdf": device_key(lost["bdf"]),
+            "text": "GPU has fallen off the bus",
+            "flags": [],
+        }
+    return Reject("xid_no_code") if re.search(r"NVRM:\s*Xid\b", text) else None
+
+
+def _coded(found: re.Match[str]) -> Mapping[str, object] | Reject:
+    if not 0 < len(found["xid"]) < MAX_DIGITS:
+        return Reject("xid_no_code")
+    process, rest = _process(found["rest"])
+    caused_by = _CAUSED_BY.search(rest)
+    pci_bdf = device_key(found["bdf"])
+    return {
+        "xid": int(found["xid"]),
+        "is_xid_inferred": False,
+        "pci_bdf": pci_bdf,
+        "gpu_instance": _number(found["gpu_instance"]),
+        "compute_instance": _number(found["compute_instance"]),
+        "text": rest.strip(" ,\t\r\n") or None,
+        "caused_by_xid": int(caused_by[1]) if caused_by else None,
+        "flags": [] if pci_bdf else ["bad_device"],
+        **process,
+    }
+
+
+def _number(digits: str | None) -> int | None:
+    return None if digits is None else int(digits)
+
+
+def _process(rest: str) -> tuple[dict[str, object], str]:
+    """The process columns, and what is left of the line behind them."""
+    found = _PID.match(rest)
+    if found is None:
+        return {"pid": None, "process": None}, rest
+    pid = int(found["pid"]) if found["pid"].isdigit() and len(found["pid"]) < MAX_DIGITS else None
+    if found["tail"] is None:
+        return {"pid": pid, "process": None}, rest[found.end() :]
+    name, text = _name(found["tail"])
+    return {"pid": pid, "process": None if "<unknown>" in name else name}, text
+
+
+def _name(tail: str) -> tuple[str, str]:
+    """The task name, and the text: split at a known opening within a name's length, else at the first comma."""
+    opening = _OPENINGS.search(tail)
+    if opening is not None and len(tail[: opening.start()].encode()) <= TASK_NAME_BYTES:
+        return tail[: opening.start()], tail[opening.end() :]
+    name, _, text = tail.partition(",")
+    return name, text
+
+
+GRAMMAR = Grammar(
+    name="xid",
+    version="1",
+    table=table("gpu_faults"),
+    emitters=frozenset({"kernel"}),
+    literals=(b"NVRM:",),
+    parse=parse,
+)

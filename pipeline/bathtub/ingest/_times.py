@@ -1,0 +1,107 @@
+"""Time stamps as written, to UTC, without inventing anything."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from bathtub.source import Quarantine, Source
+
+TOLERANCE = timedelta(days=1)
+"""How far a stamp may lie behind the collection of its file: clocks and zones of file times are loose."""
+
+_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?$")
+_BSD = re.compile(r"([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d\d):(\d\d):(\d\d)$")
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """An instant in UTC (null where the text has none) and how far it can be trusted."""
+
+    at: datetime | None
+    quality: str
+    zone_assumed: str | None = None
+
+
+UNKNOWN = Stamp(None, "unknown")
+
+
+@lru_cache(maxsize=64)
+def zone(name: str) -> ZoneInfo:
+    """The zone of an IANA name. Raises Quarantine for a name that does not exist."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise Quarantine("unknown_zone", f"no time zone {name!r}: use an IANA name such as Europe/Berlin") from error
+
+
+def source_zone(source: Source) -> str:
+    """The zone of a source's zone-less text. Raises Quarantine where the configuration names none."""
+    if source.settings.zone is None:
+        raise Quarantine("zone_required", "its times have no zone: set one for this source, or give --tz")
+    return source.settings.zone
+
+
+def localized(naive: datetime, zone_name: str) -> Stamp:
+    """A zone-less time read in a zone.
+
+    The repeated autumn hour gives its first reading, marked ambiguous; the skipped spring hour does not exist.
+    """
+    there = zone(zone_name)
+    first, second = (naive.replace(tzinfo=there, fold=fold).astimezone(UTC) for fold in (0, 1))
+    if first == second:
+        return Stamp(first, "exact", zone_name)
+    if first.astimezone(there).replace(tzinfo=None) != naive:
+        return Stamp(None, "unknown", zone_name)
+    return Stamp(first, "ambiguous", zone_name)
+
+
+def iso(text: str, source: Source) -> Stamp:
+    """ISO 8601 with or without offset, `.` or `,` before the fraction, cut to microseconds."""
+    found = _ISO.match(text)
+    if found is None:
+        return UNKNOWN
+    *parts, fraction, offset = found.groups()
+    micros = int((fraction or "0").ljust(6, "0")[:6])
+    try:
+        naive = datetime(*(int(part) for part in parts), micros)  # type: ignore[misc,arg-type]
+    except ValueError:
+        return UNKNOWN
+    if offset is None:
+        return checked(localized(naive, source_zone(source)), source)
+    return checked(Stamp((naive - _offset(offset)).replace(tzinfo=UTC), "exact"), source)
+
+
+def _offset(text: str) -> timedelta:
+    if text == "Z":
+        return timedelta()
+    hours, minutes = int(text[1:3]), int(text[-2:])
+    return (-1 if text[0] == "-" else 1) * timedelta(hours=hours, minutes=minutes)
+
+
+def bsd(text: str, source: Source) -> Stamp:
+    """`Jan  4 22:15:17` (RFC 3164): the latest year that does not put it a day or more after the collection."""
+    found = _BSD.match(text)
+    if found is None or found[1] not in _MONTHS:
+        return UNKNOWN
+    month, day, hour, minute, second = _MONTHS[found[1]], *(int(part) for part in found.groups()[1:])
+    zone_name = source_zone(source)
+    latest = (source.collected_at + TOLERANCE).astimezone(zone(zone_name)).replace(tzinfo=None)
+    for year in range(latest.year, latest.year - 8, -1):
+        try:
+            naive = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - the zone comes next
+        except ValueError:
+            continue
+        if naive <= latest:
+            stamp = localized(naive, zone_name)
+            return Stamp(stamp.at, "derived" if stamp.quality == "exact" else stamp.quality, zone_name)
+    return UNKNOWN
+
+
+def checked(stamp: Stamp, source: Source) -> Stamp:
+    """The same, marked `future` where it lies a day or more after the collection of its file."""
+    if stamp.at is not None and stamp.at > source.collected_at + TOLERANCE:
+        return Stamp(stamp.at, "future", stamp.zone_assumed)
+    return stamp
