@@ -1,0 +1,168 @@
+"""DuckDB over the lake: runs sql/ in the order that its own references give.
+
+Every relation is a file of sql/ whose stem is its name, a lake table, a knowledge table, or `parameters` (one row).
+Steps that are no SQL (the wait-for graph) stand in the same order. No SQL is built from text here.
+"""
+
+import graphlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import polars as pl
+
+from bathtub.assets import sql_dir
+from bathtub.schema import Table, tables
+
+LAYERS = ("staging", "intermediate", "marts")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One relation of the warehouse: the SQL of a file, or a function of the relations that it reads."""
+
+    name: str
+    reads: frozenset[str]
+    sql: str = ""
+    run: Callable[[Mapping[str, pl.DataFrame]], pl.DataFrame] | None = None
+
+
+def _hang_verdicts(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    from bathtub.graph import hang_verdicts
+
+    return hang_verdicts(frames)
+
+
+@cache
+def steps() -> dict[str, Step]:
+    """Every step by name, in an order in which each stands behind what it reads."""
+    from bathtub.graph import READS
+
+    found = {"int_hang_verdicts": Step("int_hang_verdicts", frozenset(READS), run=_hang_verdicts)}
+    with duckdb.connect() as con:
+        for layer in LAYERS:
+            for path in sorted((sql_dir() / layer).glob("*.sql")):
+                text = path.read_text(encoding="utf-8")
+                found[path.stem] = Step(path.stem, references(con, text), sql=text)
+    order = graphlib.TopologicalSorter({name: step.reads & found.keys() for name, step in found.items()})
+    return {name: found[name] for name in order.static_order()}
+
+
+@cache
+def checks() -> dict[str, str]:
+    """The SQL of every promise of sql/checks by name; rows returned are violations."""
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted((sql_dir() / "checks").glob("*.sql"))}
+
+
+def references(con: duckdb.DuckDBPyConnection, sql: str) -> frozenset[str]:
+    """The relations that a select reads, from its parse tree; its own common table expressions left out."""
+    rows = con.execute("select json_serialize_sql(?::varchar)", [sql]).fetchall()
+    tree = json.loads(rows[0][0])
+    if tree.get("error"):
+        message = f"{tree.get('error_message')} in: {sql[:80]}"
+        raise ValueError(message)
+    names, own = set(), set()
+    for node in _nodes(tree):
+        if node.get("type") == "BASE_TABLE":
+            names.add(str(node["table_name"]))
+        if "cte_map" in node:
+            own.update(str(entry["key"]) for entry in node["cte_map"].get("map", ()))
+    return frozenset(names - own)
+
+
+def _nodes(tree: object) -> Iterator[dict[str, object]]:
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            yield node
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
+
+
+@contextmanager
+def connect(folders: Iterable[Path] = (), memory: str = "2GB", threads: int = 2) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that reads the given folders and its own spill folder, and nothing else; closed at the end."""
+    with TemporaryDirectory(prefix="bathtub-spill-") as spill, duckdb.connect() as con:
+        con.execute("SET TimeZone='UTC'")
+        con.execute("SET enable_progress_bar=false")
+        con.execute("SET autoinstall_known_extensions=false")
+        con.execute("SET autoload_known_extensions=false")
+        con.execute("SET memory_limit=?", [memory])
+        con.execute("SET threads=?", [threads])
+        con.execute("SET temp_directory=?", [spill])
+        con.execute("SET allowed_directories=?", [[str(folder.resolve()) for folder in folders] + [spill]])
+        con.execute("SET enable_external_access=false")
+        con.execute("SET lock_configuration=true")
+        yield con
+
+
+def provide(con: duckdb.DuckDBPyConnection, name: str, content: pl.DataFrame | Sequence[str]) -> None:
+    """A relation out of a frame (copied), or out of Parquet files of the lake (read when asked for)."""
+    if isinstance(content, pl.DataFrame):
+        con.register("_provided", content.to_arrow())
+        con.table("_provided").create(name)
+        con.unregister("_provided")
+        return
+    columns = [f'"{column}"' for column in tables()[name].names[:-1]]
+    files = con.read_parquet(list(content), hive_partitioning=True)
+    files.project(", ".join([*columns, "cast(event_day as date) as event_day"])).create_view(name)
+
+
+def provide_empty(con: duckdb.DuckDBPyConnection, declared: Table) -> None:
+    """An empty lake table, so that every SQL runs when a source is absent."""
+    provide(con, declared.name, pl.from_arrow(declared.arrow.empty_table()))  # type: ignore[arg-type]
+
+
+def build(
+    con: duckdb.DuckDBPyConnection,
+    inputs: Mapping[str, pl.DataFrame | Sequence[str]],
+    targets: Iterable[str] | None = None,
+    on_step: Callable[[str], object] = lambda _name: None,
+) -> list[str]:
+    """Runs the steps that the targets need (all of them by default) over the given relations; returns their names.
+
+    `inputs` are lake tables, knowledge tables, `parameters`, or a step's own relation, which then is not run (so
+    that a test can give it). Lake tables that are not given are empty.
+    """
+    for name, content in inputs.items():
+        if isinstance(content, pl.DataFrame) or len(content):
+            provide(con, name, content)
+    for declared in tables().values():
+        if declared.name not in inputs or not len(inputs[declared.name]):
+            _ = None if isinstance(inputs.get(declared.name), pl.DataFrame) else provide_empty(con, declared)
+    todo = [step for step in _needed(targets) if step.name not in inputs]
+    for step in todo:
+        on_step(step.name)
+        if step.run is None:
+            relation = con.sql(step.sql)
+            assert relation is not None
+            relation.create(step.name)
+        else:
+            provide(con, step.name, step.run({name: con.table(name).pl() for name in step.reads}))
+    return [step.name for step in todo]
+
+
+def _needed(targets: Iterable[str] | None) -> list[Step]:
+    known = steps()
+    if targets is None:
+        return list(known.values())
+    wanted: set[str] = set()
+    stack = list(targets)
+    while stack:
+        name = stack.pop()
+        if name in known and name not in wanted:
+            wanted.add(name)
+            stack.extend(known[name].reads)
+    return [step for step in known.values() if step.name in wanted]
+
+
+def marts() -> list[str]:
+    """The names of the marts, each one CSV or model input."""
+    return sorted(path.stem for path in (sql_dir() / "marts").glob("*.sql"))
