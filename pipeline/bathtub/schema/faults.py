@@ -29,6 +29,7 @@ GPU_FAULTS = Table(
         Column("pid", "int64", "process the driver names; never the culprit by itself"),
         Column("process", "string", "its kernel task name"),
         Column("text", "string", "what follows the code and the process"),
+        Column("memory_site", "string", "dram or sram, where the text of a memory error names the broken part"),
         Column("caused_by_xid", "int64", "`caused by previous Xid`"),
         Column("line_severity", "string", "severity word in the line"),
         Column("flags", "list<string>", "what is doubtful about the row: stable words", null=False),

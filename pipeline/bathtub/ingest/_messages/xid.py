@@ -33,6 +33,7 @@ _OPENINGS = re.compile(
 )
 TASK_NAME_BYTES = 15
 MAX_DIGITS = 10
+DOUBLE_BIT_ERROR = 48
 
 
 def device_key(address: str | None) -> str | None:
@@ -74,10 +75,20 @@ def _coded(found: re.Match[str]) -> Mapping[str, object] | Reject:
         "gpu_instance": _number(found["gpu_instance"]),
         "compute_instance": _number(found["compute_instance"]),
         "text": rest.strip(" ,\t\r\n") or None,
+        "memory_site": _memory_site(int(found["xid"]), rest),
         "caused_by_xid": int(caused_by[1]) if caused_by else None,
         "flags": [] if pci_bdf else ["bad_device"],
         **process,
     }
+
+
+def _memory_site(xid: int, text: str) -> str | None:
+    """Which memory a double-bit error (48) names. Of 94 and 95 the text names the consumer, so it tells nothing."""
+    if xid != DOUBLE_BIT_ERROR:
+        return None
+    if re.search(r"framebuffer|DRAM|FBPA|HBM", text):
+        return "dram"
+    return "sram" if re.search(r"SRAM|\bL[12]\b|\bSM\b", text) else None
 
 
 def _number(digits: str | None) -> int | None:

@@ -1,0 +1,229 @@
+"""The lake: Parquet under Delta transactions, one snapshot named by the last commit of `sources`.
+
+A batch of files is one commit per table, and `sources` comes last: its commit names the version of every other table.
+That is the snapshot, and the only thing readers use. At start, under the lock, a table that is ahead of the snapshot
+(a run was killed between two commits) is restored, and the batch runs anew. Local folders only.
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
+
+from bathtub.schema import Table, table, tables
+
+SNAPSHOT = "bathtub_snapshot"
+_ID = re.compile(r"[0-9a-f]{64}")
+_WRITER = WriterProperties(compression="ZSTD", compression_level=3)
+
+Snapshot = Mapping[str, int]
+
+
+class LakeLocked(Exception):
+    """Another run holds the lock of this lake. Exit code 5."""
+
+
+class LakeError(Exception):
+    """The lake cannot be read: says what is missing and what to do. Exit code 1."""
+
+
+@contextmanager
+def locked(root: Path) -> Iterator[None]:
+    """Holds the lake's one lock. A process that dies loses it. Raises LakeLocked."""
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / "lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise LakeLocked(f"another run holds {root / 'lock'}: wait for it") from error
+        yield
+
+
+@dataclass(frozen=True)
+class Spool:
+    """Frames of files that are being read, on disk until they are committed. One folder per file of a batch."""
+
+    folder: Path
+
+    def write(self, name: str, frame: pl.DataFrame) -> None:
+        """Adds a frame of a lake table."""
+        if frame.height:
+            target = self.folder / name
+            target.mkdir(parents=True, exist_ok=True)
+            number = sum(1 for _ in target.iterdir())
+            frame.write_ipc(target / f"{number:06}.arrow", compression="zstd")
+
+    def files(self, name: str) -> list[Path]:
+        """The parts of a table, in the order in which they were written."""
+        return sorted((self.folder / name).glob("*.arrow"))
+
+    def drop(self) -> None:
+        """Forgets everything."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One commit: spools of files read anew, and the live source rows that they replace or that go."""
+
+    spools: Sequence[Spool]
+    sources: pl.DataFrame
+    gone: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Lake:
+    """The Delta tables of one folder."""
+
+    root: Path
+    retention_days: int = 365
+    _known: dict[str, DeltaTable] = field(default_factory=dict, compare=False)
+
+    def uri(self, name: str) -> str:
+        """Where a table lies."""
+        return str(self.root / "tables" / name)
+
+    def create(self) -> None:
+        """Makes each declared table that is not there yet, and restores those that are ahead. Needs the lock."""
+        configuration = {
+            "delta.logRetentionDuration": "interval 3650 days",  # older snapshots must stay readable
+            "delta.deletedFileRetentionDuration": f"interval {self.retention_days} days",
+        }
+        for declared in tables().values():
+            DeltaTable.create(
+                self.uri(declared.name),
+                schema=declared.arrow,
+                partition_by=["event_day"],
+                mode="ignore",
+                configuration=configuration,
+            )
+        shutil.rmtree(self.root / "spool", ignore_errors=True)
+        self._restore()
+
+    def _restore(self) -> None:
+        named = self.snapshot()
+        for name in tables():
+            delta = DeltaTable(self.uri(name))
+            if delta.version() > named[name] and not _is_restored(delta, named[name]):
+                delta.restore(named[name])
+
+    def snapshot(self) -> dict[str, int]:
+        """The version of every table that the last commit of `sources` names. Raises LakeError without a lake."""
+        if not DeltaTable.is_deltatable(self.uri("sources")):
+            raise LakeError(f"{self.root} is no lake: run `bathtub nightly` first")
+        sources = DeltaTable(self.uri("sources"))
+        for commit in sources.history():
+            if SNAPSHOT in commit:
+                found: dict[str, int] = json.loads(commit[SNAPSHOT])
+                return dict.fromkeys(tables(), 0) | found | {"sources": int(commit["version"])}
+        return dict.fromkeys(tables(), 0)
+
+    def files(self, snapshot: Snapshot) -> dict[str, list[str]]:
+        """The Parquet files of each table at a snapshot. Raises LakeError where they were vacuumed."""
+        return {name: self._files(name, version) for name, version in snapshot.items() if name in tables()}
+
+    def _files(self, name: str, version: int) -> list[str]:
+        files = sorted(DeltaTable(self.uri(name), version=version).file_uris())
+        if any(not Path(file).exists() for file in files):
+            raise LakeError(f"files of {name} version {version} are gone: the snapshot is older than retention_days")
+        return files
+
+    def sources(self) -> pl.DataFrame:
+        """The live sources of the current snapshot, by source_id."""
+        delta = DeltaTable(self.uri("sources"), version=self.snapshot()["sources"])
+        frame = pl.DataFrame(delta.to_pyarrow_table())
+        return frame.select(table("sources").polars.keys()).sort("source_id")
+
+    def commit(self, change: Change, run_id: str) -> None:
+        """Writes one batch: a commit per table that it touches, then `sources` with the snapshot. Needs the lock."""
+        new_days = _days(change.sources)
+        for name, declared in tables().items():
+            if name != "sources":
+                paths = [path for spool in change.spools for path in spool.files(name)]
+                self._write(declared, paths, change.gone, new_days, run_id)
+        named = {name: DeltaTable(self.uri(name)).version() for name in tables() if name != "sources"}
+        rows = _with_day(table("sources"), change.sources)
+        ids = sorted({*change.gone["source_id"], *change.sources["source_id"]})
+        write_deltalake(
+            self.uri("sources"),
+            rows,
+            mode="overwrite",
+            predicate=f"source_id IN ({_quoted(ids)})",
+            writer_properties=_WRITER,
+            commit_properties=CommitProperties(custom_metadata={"run_id": run_id, SNAPSHOT: json.dumps(named, sort_keys=True)}),
+        )
+        for spool in change.spools:
+            spool.drop()
+
+    def _write(self, declared: Table, paths: list[Path], gone: pl.DataFrame, days: tuple[date, date] | None, run_id: str) -> None:
+        """One table's commit; replaced sources' rows go in it. A table that nothing touches gets none."""
+        replaced = sorted(gone.filter(pl.col("status") == "ingested")["source_id"])
+        if not paths and not replaced:
+            return
+        batches = (_with_day(declared, pl.read_ipc(path, memory_map=False)) for path in paths)
+        reader = pa.RecordBatchReader.from_batches(declared.arrow, (batch for part in batches for batch in part.to_batches()))
+        properties = CommitProperties(custom_metadata={"run_id": run_id})
+        if not replaced:
+            write_deltalake(self.uri(declared.name), reader, mode="append", writer_properties=_WRITER, commit_properties=properties)
+            return
+        # Every written row must satisfy the predicate, so it covers old and new ids and days.
+        ids = sorted({*replaced, *(_spooled_ids(paths))})
+        span = None if declared.day_of is None else _days(gone, days)
+        where = f"source_id IN ({_quoted(ids)})"
+        if span is not None:
+            where = f"((event_day >= '{span[0]}' AND event_day <= '{span[1]}') OR event_day IS NULL) AND {where}"
+        write_deltalake(
+            self.uri(declared.name), reader, mode="overwrite", predicate=where, writer_properties=_WRITER, commit_properties=properties
+        )
+
+
+def _is_restored(delta: DeltaTable, version: int) -> bool:
+    """Whether the table's last commit restored just this version."""
+    last = delta.history(1)[0]
+    return last["operation"] == "RESTORE" and str(last["operationParameters"].get("version")) == str(version)
+
+
+def _with_day(declared: Table, frame: pl.DataFrame) -> pa.Table:
+    """The frame as Arrow in the declared schema, with the day that it is partitioned by."""
+    day = pl.lit(None, dtype=pl.Date) if declared.day_of is None else pl.col(declared.day_of).dt.date()
+    return frame.with_columns(event_day=day).select(declared.names).to_arrow().cast(declared.arrow)
+
+
+def _days(sources: pl.DataFrame, more: tuple[date, date] | None = None) -> tuple[date, date] | None:
+    """The UTC days that the rows of some sources span, None where nothing has a time."""
+    days = [stamp.date() for name in ("first_at", "last_at") for stamp in sources[name].drop_nulls()]
+    days += [] if more is None else list(more)
+    return (min(days), max(days)) if days else None
+
+
+def _spooled_ids(paths: Sequence[Path]) -> set[str]:
+    return {found for path in paths for found in pl.read_ipc(path, columns=["source_id"], memory_map=False)["source_id"].unique()}
+
+
+def _quoted(ids: Sequence[str]) -> str:
+    """Source ids for a Delta predicate, which takes no parameters: nothing but hex gets through."""
+    for found in ids:
+        if _ID.fullmatch(found) is None:
+            raise ValueError(f"{found!r} is no source id")
+    return ", ".join(f"'{found}'" for found in ids)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replaces a file in one step: a reader or a kill sees the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
