@@ -1,0 +1,140 @@
+"""How one export of `sacct` is laid out: its columns, its delimiter, and what its cells may look like."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from bathtub.ingest._slurm_values import EPOCH, LOCAL_TIME, OFFSET, SHORT_STATES, STATES
+from bathtub.source import Quarantine, Settings
+
+# Every field that sacct has printed from 20.02 to 26.05 (`sacct -e`), in the case of its headers.
+_FIELDS = """
+Account AdminComment AllocCPUS AllocGRES AllocNodes AllocTRES AssocID AveCPU AveCPUFreq AveDiskRead AveDiskWrite AvePages AveRSS
+AveVMSize BlockID Cluster Comment Constraints ConsumedEnergy ConsumedEnergyRaw Container CPUTime CPUTimeRAW DBIndex
+DerivedExitCode Elapsed ElapsedRaw Eligible End Exclusive ExitCode Extra FailedNode Flags GID Group JobID JobIDRaw JobName
+Layout Licenses MaxDiskRead MaxDiskReadNode MaxDiskReadTask MaxDiskWrite MaxDiskWriteNode MaxDiskWriteTask MaxPages
+MaxPagesNode MaxPagesTask MaxRSS MaxRSSNode MaxRSSTask MaxVMSize MaxVMSizeNode MaxVMSizeTask McsLabel MinCPU MinCPUNode
+MinCPUTask NCPUS NNodes NodeList NTasks OriginalSLUID OverSubscribe Partition Planned PlannedCPU PlannedCPURAW Priority QOS
+QOSRAW QOSREQ Reason ReqCPUFreq ReqCPUFreqGov ReqCPUFreqMax ReqCPUFreqMin ReqCPUS ReqGRES ReqMem ReqNodes ReqReservation
+ReqTRES Reservation ReservationId Reserved Restarts ResvCPU ResvCPURAW SegmentSize SLUID Start State StdErr StdIn StdOut
+Submit SubmitLine Suspended SystemComment SystemCPU Timelimit TimelimitRaw TotalCPU TRESUsageInAve TRESUsageInMax
+TRESUsageInMaxNode TRESUsageInMaxTask TRESUsageInMin TRESUsageInMinNode TRESUsageInMinTask TRESUsageInTot TRESUsageOutAve
+TRESUsageOutMax TRESUsageOutMaxNode TRESUsageOutMaxTask TRESUsageOutMin TRESUsageOutMinNode TRESUsageOutMinTask
+TRESUsageOutTot UID User UserCPU WCKey WCKeyID WorkDir
+"""
+FIELDS = {name.lower(): name for name in _FIELDS.split()}
+FREE_TEXT = frozenset(
+    "JobName SubmitLine Comment AdminComment SystemComment WorkDir Reason StdErr StdIn StdOut Extra Constraints".split()
+)
+
+# 123   100_4   100_[1-3,7]   100+1   123.batch   100_4.0+1
+JOB_ID = (
+    r"(?P<base_job_id>[0-9]{1,10})(?:_(?P<array_task>[0-9]{1,10}|\[[^\]\n]*\]))?(?:\+(?P<het_offset>[0-9]{1,6}))?"
+    r"(?:\.(?P<step>[0-9A-Za-z_]+)(?:\+(?P<het_component>[0-9]{1,6}))?)?"
+)
+JOB_ID_RAW = r"[0-9]{1,10}(?:\.[0-9A-Za-z_]+(?:\+[0-9]{1,6})?)?"
+TIME = f"(?:{LOCAL_TIME}{OFFSET}?|{EPOCH}|Unknown|None)?"
+KNOWN_STATE = rf"(?:{'|'.join(sorted(STATES | set(SHORT_STATES)))}|\?)(?: by [0-9]+)?"
+_DURATION = r"(?:(?:[0-9]+-)?(?:[0-9]+:)?[0-9]+:[0-9]+(?:\.[0-9]+)?|INVALID)?"
+_NUMBER = "[0-9]*"
+
+_IDS = {"JobID": JOB_ID, "JobIDRaw": JOB_ID_RAW}
+_TIMES = dict.fromkeys(("Submit", "Start", "End", "Eligible"), TIME)
+STRICT = {**_IDS, "State": KNOWN_STATE, **_TIMES}
+LOOSE = {**_IDS, "State": r"[A-Z_?]+(?: by [0-9]+)?", **_TIMES}
+FINE = {
+    **STRICT,
+    **dict.fromkeys(("Elapsed", "Suspended", "TotalCPU", "UserCPU", "SystemCPU", "CPUTime"), _DURATION),
+    **dict.fromkeys(("ElapsedRaw", "NNodes", "NCPUS", "AllocCPUS", "AllocNodes", "UID", "GID", "DBIndex", "NTasks"), _NUMBER),
+    **dict.fromkeys(("ExitCode", "DerivedExitCode"), "(?:[0-9]+:[0-9]+)?"),
+    **dict.fromkeys(("AllocTRES", "ReqTRES"), "(?:[^=,]+=[^=,]*(?:,[^=,]+=[^=,]*)*)?"),
+}
+"""What cells look like: STRICT makes a line a record by itself, LOOSE lets a new state pass, FINE chooses among readings."""
+
+COMMAND = "sacct -a -D -P -S <from> -E <to> -o JobID,JobIDRaw,Submit,Start,End,ElapsedRaw,State,ExitCode,NodeList,AllocTRES,JobName"
+_NAME_AND_DELIMITER = re.compile(r"[A-Za-z]+([^A-Za-z\s,]+)[A-Za-z]")
+_FIXED_HEADER = re.compile(r"\s*[A-Za-z]+(?:\s+[A-Za-z]+)+\s*")
+_RULER = re.compile(r"\s*-+(?:\s+-+)+\s*")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns in order, the delimiter, whether every row ends with one (`-p`), and whether lines end in CR LF."""
+
+    names: tuple[str, ...]
+    delimiter: str
+    is_trailing: bool = False
+    is_crlf: bool = False
+
+    @property
+    def n_delimiters(self) -> int:
+        """Delimiters of a row that holds none in its text."""
+        return len(self.names) - 1 + self.is_trailing
+
+    @cached_property
+    def free_text(self) -> tuple[int, ...]:
+        """Positions of the columns that may hold anything."""
+        return tuple(at for at, name in enumerate(self.names) if name in FREE_TEXT)
+
+    @cached_property
+    def checks(self) -> dict[str, tuple[tuple[int, re.Pattern[str]], ...]]:
+        """Position and shape of the columns that have one, for each degree of strictness."""
+        degrees = {"strict": STRICT, "loose": LOOSE, "fine": FINE}
+        return {
+            degree: tuple((at, re.compile(shapes[name])) for at, name in enumerate(self.names) if name in shapes)
+            for degree, shapes in degrees.items()
+        }
+
+    def fits(self, cells: list[str], degree: str) -> bool:
+        """Whether the cells look like a record, and line breaks stand in free text only."""
+        broken = all("\n" not in cell or at in self.free_text for at, cell in enumerate(cells))
+        return broken and all(shape.fullmatch(cells[at]) for at, shape in self.checks[degree])
+
+
+def read_header(line: str, delimiter: str | None = None, *, is_strict: bool = True) -> Layout | None:
+    """The layout that a header line gives; None where it is none.
+
+    Strict: JobID and State in the case in which sacct prints them, and every name a field of sacct.
+    """
+    bare = line.lstrip("\ufeff").removesuffix("\r")
+    found = _NAME_AND_DELIMITER.match(bare)
+    chosen = delimiter or (found[1] if found else None)
+    if not chosen or chosen not in bare:
+        return None
+    names = bare.split(chosen)
+    is_trailing = names[-1] == ""
+    named = tuple(FIELDS.get(name.lower(), name) for name in names[: len(names) - is_trailing])
+    if "JobID" not in names or (is_strict and ("State" not in names or any(name.lower() not in FIELDS for name in named))):
+        return None
+    return Layout(named, chosen, is_trailing, line.endswith("\r"))
+
+
+def configured(settings: Settings, lines: list[str]) -> Layout:
+    """The layout of text without a header: columns of the settings, the trailing delimiter by what most lines have."""
+    names = tuple(FIELDS.get(name.partition("%")[0].lower(), name) for name in settings.columns)
+    delimiter = settings.delimiter or "|"
+    if "JobID" not in names:
+        raise Quarantine("columns_required", "the configured columns lack JobID: name them as in `sacct -o`")
+    filled = [line for line in lines if line.strip()]
+    if filled and len(names) > 1 and not any(delimiter in line for line in filled):
+        refuse_fixed_width(filled)
+    full = sum(line.removesuffix("\r").endswith(delimiter) and line.count(delimiter) >= len(names) for line in filled)
+    return Layout(names, delimiter, 2 * full > len(filled), bool(filled) and filled[0].endswith("\r"))
+
+
+def is_fixed_width(lines: list[str]) -> bool:
+    """Whether the lines open with the header and ruler that sacct prints without -P."""
+    if len(lines) <= 1 or not _FIXED_HEADER.fullmatch(lines[0]) or not _RULER.fullmatch(lines[1]):
+        return False
+    names = lines[0].split()
+    return "JobID" in names and all(name.lower() in FIELDS for name in names)
+
+
+def refuse_fixed_width(lines: list[str]) -> None:
+    """Raises Quarantine: columns cut to width cannot be read back."""
+    raise Quarantine("fixed_width", f"columns are cut to width, as in {lines[0][:60]!r}: run `{COMMAND}`")
+
+
+def is_message(line: str) -> bool:
+    """Whether a line is the client's own (stderr mixed in), or the heading of a cluster."""
+    return line.startswith(("sacct: ", "CLUSTER: "))

@@ -1,0 +1,169 @@
+"""Lines of `sacct` to records: nothing is escaped, so delimiters and line breaks may stand in the free text.
+
+A line with fewer delimiters than the header opens a record, and the following lines are appended until it is full.
+A line that starts a record by itself ends it. Surplus delimiters are rejoined in the free text where exactly one
+reading has ids, state and times in their places. What cannot be mended is rejected by itself.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+
+from bathtub.ingest._sacct_layout import Layout, is_message, read_header
+
+MAX_LINES = 1000
+MAX_CHARACTERS = 1 << 20
+MAX_ATTEMPTS = 20
+MAX_READINGS = 500
+
+
+@dataclass
+class Records:
+    """What some lines gave: records and rejects by position of their first line; `taken` lines of them are settled."""
+
+    kept: list[tuple[int, list[str], str]] = field(default_factory=list)
+    rejected: list[tuple[int, str, str]] = field(default_factory=list)
+    n_out_of_scope: int = 0
+    taken: int = 0
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The cells of the lines from one on up to `end`, or why there are none."""
+
+    end: int
+    cells: list[str] | None = None
+    reason: str = "field_count"
+    is_each_alone: bool = False
+
+
+def split_records(lines: list[str], layout: Layout, *, is_last: bool) -> Records:
+    """The records of the lines. Unless they are the last, a record that may go on behind them is not taken."""
+    found = Records()
+    while found.taken < len(lines):
+        start = found.taken
+        if is_foreign(lines[start], layout):
+            found.n_out_of_scope += 1
+            found.taken += 1
+            continue
+        reading = _read(lines, start, layout, is_last=is_last)
+        if reading is None:
+            return found
+        _note(found, lines, reading)
+    return found
+
+
+def _note(found: Records, lines: list[str], reading: _Reading) -> None:
+    start, found.taken = found.taken, reading.end
+    if reading.cells is not None:
+        found.kept.append((start, reading.cells, "\n".join(lines[start : reading.end])))
+    elif reading.is_each_alone:
+        blank = [at for at in range(start, reading.end) if not lines[at].strip()]
+        found.n_out_of_scope += len(blank)
+        found.rejected += [(at, reading.reason, lines[at]) for at in range(start, reading.end) if at not in blank]
+    else:
+        found.rejected.append((start, reading.reason, "\n".join(lines[start : reading.end])))
+
+
+def is_foreign(line: str, layout: Layout) -> bool:
+    """Blank, a message of the client, or a repeated header."""
+    if not line.strip() or is_message(line):
+        return True
+    header = read_header(line, layout.delimiter, is_strict=False)
+    return header is not None and header.names == layout.names
+
+
+def starts_record(line: str, layout: Layout) -> bool:
+    """Whether a line is full and has a job id in its place, counted from either end."""
+    parts = line.split(layout.delimiter)
+    if len(parts) <= layout.n_delimiters:
+        return False
+    at, shape = next(check for check in layout.checks["strict"] if layout.names[check[0]] == "JobID")
+    return any(shape.fullmatch(parts[place]) for place in (at, at - layout.n_delimiters - 1))
+
+
+def readings(parts: list[str], layout: Layout) -> Iterator[list[str]]:
+    """Every way to put the parts of a full record into the columns, surplus ones into the free text."""
+    surplus = len(parts) - 1 - layout.n_delimiters
+    if layout.is_trailing:
+        if parts[-1]:
+            return
+        parts = parts[:-1]
+    if surplus == 0:
+        yield parts
+        return
+    free = layout.free_text
+    if not free or math.comb(surplus + len(free) - 1, surplus) > MAX_READINGS:
+        return
+    for places in combinations_with_replacement(free, surplus):
+        cells, at = [], 0
+        for column in range(len(layout.names)):
+            width = 1 + places.count(column)
+            cells.append(layout.delimiter.join(parts[at : at + width]))
+            at += width
+        yield cells
+
+
+def _read(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> _Reading | None:
+    """The record that begins at a line; None where lines that are not here yet may decide."""
+    full = _Attempts(layout)
+    count = size = 0
+    stop = min(len(lines), start + MAX_LINES)
+    for end in range(start, stop):
+        if end > start and (starts_record(lines[end], layout) or is_message(lines[end])):
+            return full.settled(lines, start, end)
+        count += lines[end].count(layout.delimiter)
+        size += len(lines[end]) + 1
+        if size > MAX_CHARACTERS or full.n > MAX_ATTEMPTS:
+            return full.settled(lines, start, end + 1)
+        if count >= layout.n_delimiters:
+            chosen = full.attempt("\n".join(lines[start : end + 1]), end + 1)
+            if chosen is not None:
+                return chosen
+    if is_last or stop < len(lines):
+        return full.settled(lines, start, stop)
+    return None
+
+
+@dataclass
+class _Attempts:
+    """The readings tried so far for one record, and the first that would do if no better one comes."""
+
+    layout: Layout
+    n: int = 0
+    spare: _Reading | None = None
+
+    def attempt(self, text: str, end: int) -> _Reading | None:
+        """The one reading of a full text in which ids, state and times are valid, if there is one."""
+        self.n += 1
+        ways = list(readings(text.split(self.layout.delimiter), self.layout))
+        fitting = [cells for cells in ways if self.layout.fits(cells, "strict")]
+        if len(fitting) > 1:
+            fitting = [cells for cells in fitting if self.layout.fits(cells, "fine")]
+            return _Reading(end, fitting[0]) if len(fitting) == 1 else _Reading(end, reason="ambiguous_fields")
+        if fitting:
+            return _Reading(end, fitting[0])
+        self._spare(ways, end)
+        return None
+
+    def _spare(self, ways: list[list[str]], end: int) -> None:
+        loose = [cells for cells in ways if self.layout.fits(cells, "loose")]
+        if self.spare is None and len(loose) == 1:
+            self.spare = _Reading(end, loose[0])
+
+    def settled(self, lines: list[str], start: int, end: int) -> _Reading:
+        """What the lines are when no reading is strictly valid.
+
+        A full first line is taken as it stands where there is one way to. Lines that never made a full record are
+        rejected each alone: none of them could open one either.
+        """
+        if self.spare is not None:
+            return self.spare
+        if not self.n:
+            return _Reading(end, is_each_alone=True)
+        ways = list(readings(lines[start].split(self.layout.delimiter), self.layout)) if self._is_full(lines[start]) else []
+        return _Reading(start + 1, ways[0] if len(ways) == 1 else None)
+
+    def _is_full(self, line: str) -> bool:
+        return line.count(self.layout.delimiter) >= self.layout.n_delimiters
