@@ -48,30 +48,27 @@ def kaplan_meier(lifetimes: pl.DataFrame, level: float = 0.95, by: Sequence[str]
         if key not in lifetimes.columns:
             message = f"by {key!r}: no column of that name; found {', '.join(lifetimes.columns)}"
             raise ValueError(message)
-    kept = lifetimes.filter(pl.col("exit_h") > start_h).with_columns(pl.col("entry_h").clip(start_h))
-    groups = kept.sort(keys, maintain_order=True).partition_by(keys, maintain_order=True) if keys else [kept]
-    parts = [_group(group, keys, level) for group in groups]
-    return pl.concat(parts) if parts else _refused(kept, keys, level, "no_units").clear()
+    groups = lifetimes.sort(keys, maintain_order=True).partition_by(keys, maintain_order=True) if keys else [lifetimes]
+    if not groups:
+        return _named(_refused(lifetimes, level, "no_units"), lifetimes, keys).clear()
+    return pl.concat(_named(_group(group, level, start_h), group, keys) for group in groups)
 
 
-def _group(group: pl.DataFrame, keys: Sequence[str], level: float) -> pl.DataFrame:
-    """The curve of one group, or its one row with a reason."""
+def _group(group: pl.DataFrame, level: float, start_h: float) -> pl.DataFrame:
+    """The curve of one group given survival to start_h, or its one row with a reason."""
+    group = group.filter(pl.col("exit_h") > start_h).with_columns(pl.col("entry_h").clip(start_h))
     reason = _reason(group)
     if reason is not None:
-        return _refused(group, keys, level, reason)
+        return _refused(group, level, reason)
     entry, exit_, failed = (group[name].to_numpy() for name in ("entry_h", "exit_h", "event"))
     emptied = _emptied(entry, exit_)
     frame = _counts(entry, exit_, failed).join(_curve(group.filter(pl.col("entry_h") < emptied), level), on="time_h", how="left")
-    beyond = (pl.col("time_h") > emptied) | ((pl.col("estimate") == 0) & (emptied < exit_.max()))
     ended = pl.col("estimate") == 0
-    frame = frame.sort("time_h").with_columns(
-        reason=pl.when(beyond).then(pl.lit("risk_set_emptied")),
-        estimate=pl.when(~beyond).then("estimate"),
-        low=pl.when(~beyond & ~ended).then("low"),
-        high=pl.when(~beyond & ~ended).then("high"),
-        standard_error=pl.when(~beyond & ~ended).then("standard_error"),
-    )
-    return _complete(frame, group, keys, level)
+    beyond = (pl.col("time_h") > emptied) | (ended & (emptied < exit_.max()))
+    limits = [pl.when(~beyond & ~ended).then(name).alias(name) for name in ("low", "high", "standard_error")]
+    estimate = pl.when(~beyond).then("estimate").alias("estimate")
+    reasons = pl.when(beyond).then(pl.lit("risk_set_emptied")).alias("reason")
+    return _complete(frame.sort("time_h").with_columns(*limits, estimate, reasons), group, level)
 
 
 def _reason(group: pl.DataFrame) -> str | None:
@@ -135,29 +132,33 @@ def _curve(group: pl.DataFrame, level: float) -> pl.DataFrame:
     return pl.DataFrame({"time_h": times[codes // 2], **columns})
 
 
-def _refused(group: pl.DataFrame, keys: Sequence[str], level: float, reason: str) -> pl.DataFrame:
+def _refused(group: pl.DataFrame, level: float, reason: str) -> pl.DataFrame:
     """One row without a time and without numbers but the exposure and failures of the group."""
     hours = (group["exit_h"] - group["entry_h"]).sum()
     row = pl.DataFrame({"reason": [reason], "events": [int(group["event"].sum())], "exposure_h": [float(hours)]})
-    empty = [pl.lit(None, pl.Float64).alias(name) for name in ("time_h", "estimate", "low", "high", "standard_error")]
+    numbers = [pl.lit(None, pl.Float64).alias(name) for name in ("time_h", "estimate", "low", "high", "standard_error")]
     counts = [pl.lit(None, pl.Int64).alias(name) for name in ("n_at_risk", "n_failed")]
-    return _complete(row.with_columns(*empty, *counts), group, keys, level)
+    return _complete(row.with_columns(*numbers, *counts), group, level)
 
 
-def _complete(frame: pl.DataFrame, group: pl.DataFrame, keys: Sequence[str], level: float) -> pl.DataFrame:
-    """The rows with group labels, and with what is equal in all of them, in the order of the contract."""
+def _complete(frame: pl.DataFrame, group: pl.DataFrame, level: float) -> pl.DataFrame:
+    """The rows in the order of the contract, with what is equal in all of them."""
     z = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
     given = "" if group.is_empty() else f"; given survival to {group['entry_h'].to_numpy().min():g} h"
-    named = [pl.lit(None if group.is_empty() else group[key][0], group[key].dtype).alias(key) for key in keys]
     frame = frame.with_columns(
-        *named,
         quantity=pl.lit("survival_ratio"),
         confidence_level=pl.lit(level),
         method=pl.lit("log-log"),
         min_detectable_ratio=pl.when(pl.col("events") > 0).then((z * (2 / pl.col("events")).sqrt()).exp()),
         assumptions=pl.lit(f"entry and censoring tell nothing of failure; units of a group alike{given}"),
     )
-    return arrange(frame, [*keys, "time_h"], OWN)
+    return arrange(frame, ["time_h"], OWN)
+
+
+def _named(frame: pl.DataFrame, group: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The rows with the group's labels in front."""
+    named = [pl.lit(None if group.is_empty() else group[key][0], group[key].dtype).alias(key) for key in keys]
+    return frame.select(*named, pl.all())
 
 
 MODEL = Model("kaplan-meier", "lifetimes", kaplan_meier, "survival by age with late entry, Greenwood variance and log-log limits")
