@@ -51,7 +51,9 @@ FINE = {
 }
 """What cells look like: STRICT makes a line a record by itself, LOOSE lets a new state pass, FINE chooses among readings."""
 
-COMMAND = "sacct -a -D -P -S <from> -E <to> -o JobID,JobIDRaw,Submit,Start,End,ElapsedRaw,State,ExitCode,NodeList,AllocTRES,JobName"
+COMMAND = (
+    "sacct -a -D -P -S <from> -E <to> -o JobID,JobIDRaw,Submit,Start,End,ElapsedRaw,State,ExitCode,NodeList,AllocTRES,JobName"
+)
 _NAME_AND_DELIMITER = re.compile(r"[A-Za-z]+([^A-Za-z\s,]+)[A-Za-z]")
 _FIXED_HEADER = re.compile(r"\s*[A-Za-z]+(?:\s+[A-Za-z]+)+\s*")
 _RULER = re.compile(r"\s*-+(?:\s+-+)+\s*")
@@ -70,6 +72,11 @@ class Layout:
     def n_delimiters(self) -> int:
         """Delimiters of a row that holds none in its text."""
         return len(self.names) - 1 + self.is_trailing
+
+    @property
+    def shape(self) -> tuple[tuple[str, ...], str, bool]:
+        """What makes two headers the same."""
+        return self.names, self.delimiter, self.is_trailing
 
     @cached_property
     def free_text(self) -> tuple[int, ...]:

@@ -1,0 +1,195 @@
+"""Cells of `sacct` to rows of `jobs` and `job_steps`, as expressions over a block."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import polars as pl
+
+from bathtub.ingest import _slurm_values as slurm
+from bathtub.ingest._hostlist import NO_NODE, expand_nodes
+from bathtub.ingest._sacct_layout import JOB_ID, JOB_ID_RAW
+from bathtub.ingest._times import TOLERANCE
+from bathtub.ingest._tres import count_gpus, names_gpus
+from bathtub.source import Quarantine, Source
+
+TIMES = {"Submit": "submitted_at", "Start": "started_at", "End": "ended_at"}
+FOREIGN_SHARE = 0.5
+_STEP = r"\.[0-9A-Za-z_]+(?:\+[0-9]+)?$"
+
+
+def rows(cells: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """The cells with the columns of both tables, `step` null on job rows, and `reject`: why a record is none."""
+    frame = _times(_values(cells), source)
+    frame = frame.with_columns(
+        seen_at=pl.coalesce("ended_at", "started_at", "submitted_at"),
+        time_source=pl.lit("scheduler"),
+        reject=_reject(),
+    )
+    frame = _nodes(frame)
+    return frame.with_columns(flags=_flags(frame), time_quality=_quality(source))
+
+
+def refuse_foreign_times(cells: pl.DataFrame, source: Source) -> None:
+    """Raises Quarantine where most times of the cells have a form that nobody told us about."""
+    texts = pl.concat([cells[name].alias("text") for name in TIMES]).drop_nulls()
+    texts = texts.filter(~texts.is_in(slurm.NO_TIME) & ~texts.str.contains("^#+$"))
+    bad = texts.filter(slurm.instants(texts, source)["is_bad"])
+    if len(bad) > FOREIGN_SHARE * len(texts):
+        detail = (
+            f"times such as {bad[0][:40]!r} come of a SLURM_TIME_FORMAT: export again with SLURM_TIME_FORMAT=%s or without it"
+        )
+        raise Quarantine("unknown_time_format", detail)
+
+
+def _values(cells: pl.DataFrame) -> pl.DataFrame:
+    """The columns that need one cell or two."""
+    cell = {name: pl.col(name).str.strip_chars() for name in cells.columns if name not in ("at", "raw")}
+    limits = cell["Timelimit"], cell["TimelimitRaw"]
+    node_list = pl.when(~cell["NodeList"].is_in(NO_NODE)).then(cell["NodeList"])
+    elapsed = pl.coalesce(slurm.whole_number(cell["ElapsedRaw"]), slurm.duration_s(cell["Elapsed"]))
+    ids = cell["JobID"].str.extract_groups(f"^{JOB_ID}$")
+    return cells.with_columns(
+        job_id=cell["JobID"].str.replace(_STEP, ""),
+        job_id_raw=cell["JobIDRaw"].str.replace(_STEP, ""),
+        base_job_id=ids.struct.field("base_job_id"),
+        array_task=ids.struct.field("array_task"),
+        het_offset=ids.struct.field("het_offset").cast(pl.Int64),
+        step=ids.struct.field("step"),
+        het_component=ids.struct.field("het_component").cast(pl.Int64),
+        elapsed_s=elapsed,
+        suspended_s=slurm.duration_s(cell["Suspended"]),
+        state=slurm.state(cell["State"]),
+        is_state_known=slurm.state(cell["State"]).is_in(list(slurm.STATES)).fill_null(value=False),
+        cancelled_by=slurm.cancelled_by(cell["State"]),
+        exit_code=slurm.exit_part(cell["ExitCode"], 1),
+        exit_signal=slurm.exit_part(cell["ExitCode"], 2),
+        derived_exit_code=slurm.exit_part(cell["DerivedExitCode"], 1),
+        derived_exit_signal=slurm.exit_part(cell["DerivedExitCode"], 2),
+        n_nodes=slurm.whole_number(pl.coalesce(cell["NNodes"], cell["AllocNodes"])),
+        node_list=node_list,
+        failed_node=pl.when(~cell["FailedNode"].is_in(NO_NODE)).then(cell["FailedNode"]),
+        n_gpus=count_gpus(cell["AllocTRES"]),
+        alloc_tres=cell["AllocTRES"],
+        n_gpus_requested=count_gpus(cell["ReqTRES"]),
+        req_tres=cell["ReqTRES"],
+        req_mem_bytes=slurm.memory_bytes(cell["ReqMem"]),
+        req_mem_basis=slurm.memory_basis(cell["ReqMem"]),
+        timelimit_s=slurm.limit_s(*limits),
+        timelimit_kind=slurm.limit_kind(*limits),
+        restarts=slurm.whole_number(cell["Restarts"]),
+        partition_name=cell["Partition"],
+        account=cell["Account"],
+        user_name=cell["User"],
+        qos=cell["QOS"],
+        job_name=pl.col("JobName"),
+        reason=cell["Reason"],
+        submit_line=pl.col("SubmitLine"),
+    )
+
+
+def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """The three times in UTC, `is_bad_<time>` and `is_ambiguous_<time>`; the repeated hour settled where it can be."""
+    read = {column: slurm.instants(frame[name].str.strip_chars(), source) for name, column in TIMES.items()}
+    for column, readings in read.items():
+        frame = frame.with_columns(
+            readings["first"].alias(column),
+            readings["last"].alias(f"last_{column}"),
+            readings["is_bad"].alias(f"is_bad_{column}"),
+            (readings["first"] != readings["last"]).fill_null(value=False).alias(f"is_ambiguous_{column}"),
+        )
+    doubtful = frame.with_row_index("row").filter(pl.any_horizontal(f"is_ambiguous_{column}" for column in TIMES.values()))
+    if doubtful.is_empty():
+        return frame
+    settled = pl.DataFrame(
+        [_settled(row) for row in doubtful.iter_rows(named=True)],
+        schema={"row": pl.UInt32, **{name: frame.schema[name] for column in read for name in (column, f"is_ambiguous_{column}")}},
+        orient="row",
+    )
+    return frame.with_row_index("row").update(settled, on="row").drop("row")
+
+
+def _settled(row: Mapping[str, object]) -> dict[str, object]:
+    """The readings of one row's times that its run time and their order leave, the first where several are left."""
+    elapsed, suspended = row["elapsed_s"], row["suspended_s"]
+    run_s = elapsed + (suspended if isinstance(suspended, int) else 0) if isinstance(elapsed, int) else None
+    submits, starts, ends = ({_time(row[column]), _time(row[f"last_{column}"])} for column in TIMES.values())
+    found: dict[str, object] = {"row": row["row"]}
+    for column, left in zip(TIMES.values(), slurm.settle((submits, starts, ends), run_s), strict=True):
+        found[column] = min((at for at in left if at is not None), default=None)
+        found[f"is_ambiguous_{column}"] = len(left) > 1
+    return found
+
+
+def _time(value: object) -> datetime | None:
+    return value if isinstance(value, datetime) else None
+
+
+def _reject() -> pl.Expr:
+    cell = pl.col
+    has_exit_code = cell("ExitCode").is_not_null() & cell("exit_code").is_null()
+    has_derived = cell("DerivedExitCode").is_not_null() & cell("derived_exit_code").is_null()
+    elapsed = slurm.is_bad_number(cell("ElapsedRaw").str.strip_chars()).fill_null(value=False)
+    reasons = {
+        "bad_job_id": cell("base_job_id").is_null(),
+        "bad_job_id_raw": ~cell("JobIDRaw").str.strip_chars().str.contains(f"^{JOB_ID_RAW}$"),
+        "bad_submit_time": cell("is_bad_submitted_at"),
+        "bad_start_time": cell("is_bad_started_at"),
+        "bad_end_time": cell("is_bad_ended_at"),
+        "bad_elapsed": elapsed | slurm.is_bad_duration(cell("Elapsed").str.strip_chars()).fill_null(value=False),
+        "bad_exit_code": has_exit_code | has_derived,
+    }
+    return pl.coalesce(pl.when(is_bad).then(pl.lit(reason)) for reason, is_bad in reasons.items())
+
+
+def _nodes(frame: pl.DataFrame) -> pl.DataFrame:
+    """The host lists expanded, each distinct one once."""
+    texts = frame["node_list"].unique().drop_nulls().to_list()
+    expanded = pl.DataFrame(
+        {"node_list": texts, "nodes": [expand_nodes(text) for text in texts]},
+        schema={"node_list": pl.String, "nodes": pl.List(pl.String)},
+    )
+    return frame.join(expanded, on="node_list", how="left", maintain_order="left")
+
+
+def _flags(frame: pl.DataFrame) -> pl.Expr:
+    """What is doubtful: only flags that some row of the block has are worked out per row."""
+    run_s = (pl.col("ended_at") - pl.col("started_at")).dt.total_seconds() - pl.col("suspended_s").fill_null(0)
+    gpus = names_gpus(pl.col("AllocTRES")) & pl.col("n_gpus").is_null()
+    gpus_requested = names_gpus(pl.col("ReqTRES")) & pl.col("n_gpus_requested").is_null()
+    masks = {
+        "key_without_submit": pl.col("submitted_at").is_null(),
+        "key_without_raw_id": pl.col("job_id_raw").is_null(),
+        "ambiguous_time": pl.any_horizontal(f"is_ambiguous_{column}" for column in TIMES.values()),
+        "elapsed_disagrees": pl.col("step").is_null() & (run_s != pl.col("elapsed_s")),
+        "decoded_with_replacement": pl.col("raw").str.contains("\ufffd", literal=True),
+        "bad_node_list": pl.col("node_list").is_not_null() & pl.col("nodes").is_null(),
+        "bad_gpu_count": gpus.fill_null(value=False) | gpus_requested.fill_null(value=False),
+        "bad_node_count": pl.col("n_nodes").is_null() & slurm.is_bad_number(pl.coalesce("NNodes", "AllocNodes")),
+        "bad_suspended": slurm.is_bad_duration(pl.col("Suspended")),
+        "bad_memory": pl.col("ReqMem").is_not_null() & pl.col("req_mem_bytes").is_null(),
+        "bad_restarts": slurm.is_bad_number(pl.col("Restarts")),
+    }
+    seen = frame.select(mask.fill_null(value=False).any().alias(flag) for flag, mask in masks.items()).row(0, named=True)
+    present = [pl.when(masks[flag]).then(pl.lit(flag)) for flag in masks if seen[flag]]
+    if not present:
+        return pl.lit([], dtype=pl.List(pl.String))
+    return pl.concat_list(present).list.drop_nulls()
+
+
+def _quality(source: Source) -> pl.Expr:
+    is_ambiguous = (
+        pl.when(pl.col("ended_at").is_not_null())
+        .then("is_ambiguous_ended_at")
+        .when(pl.col("started_at").is_not_null())
+        .then("is_ambiguous_started_at")
+        .otherwise("is_ambiguous_submitted_at")
+    )
+    return (
+        pl.when(pl.col("seen_at").is_null())
+        .then(pl.lit("unknown"))
+        .when(pl.col("seen_at") > source.collected_at + TOLERANCE)
+        .then(pl.lit("future"))
+        .when(is_ambiguous)
+        .then(pl.lit("ambiguous"))
+        .otherwise(pl.lit("exact"))
+    )
