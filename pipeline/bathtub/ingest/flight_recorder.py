@@ -1,0 +1,142 @@
+r"""Flight-recorder dumps of PyTorch: the last operations of one rank on its process groups.
+
+Written by `TORCH_FR_BUFFER_SIZE` / `TORCH_NCCL_TRACE_BUFFER_SIZE` on a timeout or an error, one file per rank,
+`<prefix><global rank>`, as a pickle (protocol 2) or as JSON:
+
+    {'version': '2.10', 'pg_config': {'0': {'name': '0', 'desc': 'default_pg', 'ranks': '[0, 1]'}},
+     'pg_status': {'0': {'last_enqueued_collective': 12, ...}}, 'entries': [{'record_id': 0, ...}]}
+
+Layouts 2.1 to 2.10 (torch 2.4 on) are read; a newer one is read by the same keys and flagged `unknown_version`. Layout 1.4
+and the bare list of torch 2.2 are refused. A record is a dump. Dumps are hostile: nothing in them is executed or evaluated,
+and they are loaded in a child process with limits (`_recorder_pickle`, `_recorder_child`). Stack frames are not read.
+
+The rank is the last number in the file's own name; what stands before it, less the well-known prefixes, is the host.
+The folder is the dump set: the dumps of one moment. Source: torch/csrc/distributed/c10d/FlightRecorder.hpp.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from bathtub.ingest import Batch, Format
+from bathtub.ingest._recorder_pickle import PROTOCOLS
+from bathtub.ingest._recorder_reader import READER
+from bathtub.ingest._recorder_rows import Dump
+from bathtub.ingest._rows import conform, rejects
+from bathtub.ingest._times import TOLERANCE
+from bathtub.schema import table
+from bathtub.source import Source
+
+MAX_BYTES = 64 << 20
+MAX_RANK = 1 << 24
+
+# nccl_trace_rank_container-node02_5, comm_lib_trace_rank_0, _dump_0.json, rank_3.json
+_NAME = re.compile(
+    r"(?:(?:nccl_|comm_lib_)?trace_rank_|_?dump_|rank_|trace_)?(?P<host>.*?)[-_.]?(?<!\d)(?P<rank>\d+)\D*",
+    re.DOTALL,
+)
+_SUFFIX = re.compile(r"(?:\.json)?(?:\.gz|\.zst|\.xz)?$")
+_JSON_KEYS = ((b'"pg_config"', b'"version"'), (b'"profiling_name"', b'"collective_seq_id"'))
+
+
+def _claims(head: bytes, _name: str) -> bool:
+    if head[:1] == b"\x80":  # also a hostile one, so that it is refused by name
+        return head[1:2] in PROTOCOLS
+    return head[:1] == b"{" and any(all(key in head for key in keys) for keys in _JSON_KEYS)
+
+
+def rank_and_host(name: str) -> tuple[int | None, str | None]:
+    """The last number of a file's own name, and what stands before it where that is no well-known prefix."""
+    found = _NAME.fullmatch(_SUFFIX.sub("", name))
+    if found is None or len(found["rank"]) > len(str(MAX_RANK)) or int(found["rank"]) > MAX_RANK:
+        return None, None
+    return int(found["rank"]), found["host"] or None
+
+
+def _parse(source: Source) -> Iterator[Batch]:
+    dump = READER.read(source.read(MAX_BYTES))
+    folder, _, name = source.full_name.rpartition("/")
+    rank, host = rank_and_host(name)
+    common = {"dump_set": folder or ".", "rank": rank}
+    entries = _entries(dump)
+    created = entries["seen_at"]
+    last = {"seen_at": created.max()}
+    own = {
+        "host": host,
+        "node": source.settings.node,
+        "job_id": source.settings.job_id,
+        "version": dump.version,
+        "comm_lib_version": dump.comm_lib_version,
+        "n_entries": dump.n_entries,
+        "n_groups": dump.n_groups,
+        "first_created_at": created.min(),
+        "last_created_at": created.max(),
+    }
+    declared = table("dumps").polars
+    row = own | last | {"flags": _flags(dump, rank)}
+    dumps = pl.DataFrame([row], schema={name: declared[name] for name in row})
+    frames = {
+        "dumps": dumps,
+        "collectives": entries,
+        "process_groups": _groups(dump).with_columns(seen_at=pl.lit(last["seen_at"])),
+    }
+    yield Batch(
+        frames={each: conform(table(each), _stamped(frame, common, source), source) for each, frame in frames.items()},
+        rejects=rejects([], FORMAT.name, source),
+        read=1,
+        kept=1,
+        rejected=0,
+        out_of_scope=0,
+    )
+
+
+def _entries(dump: Dump) -> pl.DataFrame:
+    declared = table("collectives").polars
+    columns: list[pl.Series] = []
+    for plain in (dump.integers, dump.floats, dump.booleans):
+        columns += [pl.Series(name, values, dtype=declared[name]) for name, values in plain.items()]
+    for name, (distinct, codes) in dump.texts.items():
+        columns.append(pl.Series(name, distinct, dtype=pl.String()).gather(pl.Series(codes, dtype=pl.Int64())).alias(name))
+    created = pl.col("created_ns").floordiv(1000).cast(declared["seen_at"])
+    return pl.DataFrame(columns).with_columns(seen_at=created)
+
+
+def _groups(dump: Dump) -> pl.DataFrame:
+    names = dump.groups[0].__struct_fields__ if dump.groups else ("pg_id",)
+    declared = table("process_groups").polars
+    rows = [[getattr(group, name) for name in names] for group in dump.groups]
+    return pl.DataFrame(rows, schema={name: declared[name] for name in names}, orient="row")
+
+
+def _stamped(frame: pl.DataFrame, common: Mapping[str, object], source: Source) -> pl.DataFrame:
+    """The same with line, dump set, rank, and how far the recorder's clock can be trusted."""
+    seen = pl.col("seen_at")
+    quality = pl.when(seen.is_null()).then(pl.lit("unknown")).when(seen > source.collected_at + TOLERANCE).then(pl.lit("future"))
+    return frame.with_columns(
+        line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        time_source=pl.lit("recorder"),
+        time_quality=quality.otherwise(pl.lit("exact")),
+        **{name: pl.lit(value) for name, value in common.items()},
+    )
+
+
+def _flags(dump: Dump, rank: int | None) -> list[str]:
+    members = [group.member_ranks for group in dump.groups if group.member_ranks]
+    flags = set(dump.flags)
+    if rank is None:
+        flags.add("no_rank")
+    elif members and not any(rank in ranks for ranks in members):
+        flags.add("rank_not_in_groups")
+    return sorted(flags)
+
+
+FORMAT = Format(
+    name="flight_recorder",
+    version="1",
+    record="a dump",
+    tables=(table("dumps"), table("collectives"), table("process_groups")),
+    claims=_claims,
+    parse=_parse,
+    name_carries_data=True,
+)
