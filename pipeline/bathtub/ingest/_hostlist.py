@@ -10,6 +10,7 @@ from functools import lru_cache
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
 MAX_NODES = 1 << 16
+SHORT = 64  # names in a list that is worth remembering
 
 # n[1-4]c[01-09]      one item of a list: names and brackets, no operator, no group, no step
 _ITEM = re.compile(r"(?:[A-Za-z0-9_.\-]|\[[0-9,\-]*\])+")
@@ -20,7 +21,7 @@ NO_NODE = ("None assigned", "None", "(null)", "Unknown", "N/A", "")
 """What stands where there is no node; a host list library would make names of them."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 14)
 def count_nodes(text: str) -> int | None:
     """How many names a host list has at most; None where it is no host list, or one that is too long."""
     items = _ITEM.findall(text)
@@ -48,11 +49,20 @@ def _count_ranges(text: str) -> int:
     return total
 
 
-@lru_cache(maxsize=256)
 def expand_nodes(text: str) -> tuple[str, ...] | None:
     """The names of a host list in ClusterShell's order, each once; None where it cannot be read."""
-    if count_nodes(text) is None:
+    size = count_nodes(text)
+    if size is None:
         return None
+    return _remembered(text) if size <= SHORT else _expanded(text)
+
+
+@lru_cache(maxsize=1 << 14)
+def _remembered(text: str) -> tuple[str, ...] | None:
+    return _expanded(text)
+
+
+def _expanded(text: str) -> tuple[str, ...] | None:
     try:
         return tuple(NodeSet(text, resolver=RESOLVER_NOGROUP))
     except NodeSetException:

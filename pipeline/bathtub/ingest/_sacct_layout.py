@@ -23,9 +23,10 @@ TRESUsageOutMax TRESUsageOutMaxNode TRESUsageOutMaxTask TRESUsageOutMin TRESUsag
 TRESUsageOutTot UID User UserCPU WCKey WCKeyID WorkDir
 """
 FIELDS = {name.lower(): name for name in _FIELDS.split()}
-FREE_TEXT = frozenset(
-    "JobName SubmitLine Comment AdminComment SystemComment WorkDir Reason StdErr StdIn StdOut Extra Constraints".split()
-)
+FREE_TEXT = frozenset({
+    "JobName", "SubmitLine", "Comment", "AdminComment", "SystemComment", "WorkDir", "Reason", "StdErr", "StdIn", "StdOut",
+    "Extra", "Constraints",
+})  # fmt: skip
 
 # 123   100_4   100_[1-3,7]   100+1   123.batch   100_4.0+1
 JOB_ID = (

@@ -25,7 +25,6 @@ def rows(cells: pl.DataFrame, source: Source) -> pl.DataFrame:
         time_source=pl.lit("scheduler"),
         reject=_reject(),
     )
-    frame = _nodes(frame)
     return frame.with_columns(flags=_flags(frame), time_quality=_quality(source))
 
 
@@ -42,54 +41,78 @@ def refuse_foreign_times(cells: pl.DataFrame, source: Source) -> None:
 
 
 def _values(cells: pl.DataFrame) -> pl.DataFrame:
-    """The columns that need one cell or two."""
-    cell = {name: pl.col(name).str.strip_chars() for name in cells.columns if name not in ("at", "raw")}
-    limits = cell["Timelimit"], cell["TimelimitRaw"]
-    node_list = pl.when(~cell["NodeList"].is_in(NO_NODE)).then(cell["NodeList"])
-    elapsed = pl.coalesce(slurm.whole_number(cell["ElapsedRaw"]), slurm.duration_s(cell["Elapsed"]))
-    ids = cell["JobID"].str.extract_groups(f"^{JOB_ID}$")
-    return cells.with_columns(
-        job_id=cell["JobID"].str.replace(_STEP, ""),
-        job_id_raw=cell["JobIDRaw"].str.replace(_STEP, ""),
-        base_job_id=ids.struct.field("base_job_id"),
-        array_task=ids.struct.field("array_task"),
-        het_offset=ids.struct.field("het_offset").cast(pl.Int64),
-        step=ids.struct.field("step"),
-        het_component=ids.struct.field("het_component").cast(pl.Int64),
-        elapsed_s=elapsed,
-        suspended_s=slurm.duration_s(cell["Suspended"]),
-        state=slurm.state(cell["State"]),
-        is_state_known=slurm.state(cell["State"]).is_in(list(slurm.STATES)).fill_null(value=False),
-        cancelled_by=slurm.cancelled_by(cell["State"]),
-        exit_code=slurm.exit_part(cell["ExitCode"], 1),
-        exit_signal=slurm.exit_part(cell["ExitCode"], 2),
-        derived_exit_code=slurm.exit_part(cell["DerivedExitCode"], 1),
-        derived_exit_signal=slurm.exit_part(cell["DerivedExitCode"], 2),
-        n_nodes=slurm.whole_number(pl.coalesce(cell["NNodes"], cell["AllocNodes"])),
-        node_list=node_list,
-        failed_node=pl.when(~cell["FailedNode"].is_in(NO_NODE)).then(cell["FailedNode"]),
-        n_gpus=count_gpus(cell["AllocTRES"]),
-        alloc_tres=cell["AllocTRES"],
-        n_gpus_requested=count_gpus(cell["ReqTRES"]),
-        req_tres=cell["ReqTRES"],
-        req_mem_bytes=slurm.memory_bytes(cell["ReqMem"]),
-        req_mem_basis=slurm.memory_basis(cell["ReqMem"]),
-        timelimit_s=slurm.limit_s(*limits),
-        timelimit_kind=slurm.limit_kind(*limits),
-        restarts=slurm.whole_number(cell["Restarts"]),
-        partition_name=cell["Partition"],
-        account=cell["Account"],
-        user_name=cell["User"],
-        qos=cell["QOS"],
-        job_name=pl.col("JobName"),
-        reason=cell["Reason"],
-        submit_line=pl.col("SubmitLine"),
+    """The columns that need one cell or two. Cells that repeat are read once per distinct value."""
+    tres = {"AllocTRES": "n_gpus", "ReqTRES": "n_gpus_requested"}
+    for name, column in tres.items():
+        cells = _once(cells, name, count_gpus(pl.col(name)).alias(column))
+    cells = _once(cells, "Suspended", slurm.duration_s(pl.col("Suspended")).alias("suspended_s"))
+    memory = pl.col("ReqMem")
+    cells = _once(
+        cells, "ReqMem", slurm.memory_bytes(memory).alias("req_mem_bytes"), slurm.memory_basis(memory).alias("req_mem_basis")
     )
+    node_list = pl.when(~pl.col("NodeList").is_in(NO_NODE)).then("NodeList").alias("node_list")
+    expanded = pl.col("NodeList").map_elements(_names, return_dtype=pl.List(pl.String)).alias("nodes")
+    return _once(cells, "NodeList", node_list, expanded).with_columns(*_identity(), *_outcome(), *_request())
+
+
+def _names(text: str) -> pl.Series | None:
+    names = None if text in NO_NODE else expand_nodes(text)
+    return None if names is None else pl.Series(names, dtype=pl.String)
+
+
+def _once(cells: pl.DataFrame, column: str, *read: pl.Expr) -> pl.DataFrame:
+    """The cells with columns that are read from each distinct value of one column once."""
+    values = cells.select(column).unique().with_columns(read)
+    return cells.join(values, on=column, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _identity() -> list[pl.Expr]:
+    ids = pl.col("JobID").str.extract_groups(f"^{JOB_ID}$")
+    return [
+        pl.col("JobID").str.replace(_STEP, "").alias("job_id"),
+        pl.col("JobIDRaw").str.replace(_STEP, "").alias("job_id_raw"),
+        *(ids.struct.field(name) for name in ("base_job_id", "array_task", "step")),
+        *(ids.struct.field(name).cast(pl.Int64) for name in ("het_offset", "het_component")),
+        pl.col("Partition").alias("partition_name"),
+        pl.col("Account").alias("account"),
+        pl.col("User").alias("user_name"),
+        pl.col("QOS").alias("qos"),
+        pl.col("JobName").alias("job_name"),
+        pl.col("Reason").alias("reason"),
+        pl.col("SubmitLine").alias("submit_line"),
+    ]
+
+
+def _outcome() -> list[pl.Expr]:
+    state = slurm.state(pl.col("State"))
+    return [
+        pl.coalesce(slurm.whole_number(pl.col("ElapsedRaw")), slurm.duration_s(pl.col("Elapsed"))).alias("elapsed_s"),
+        state.alias("state"),
+        state.is_in(list(slurm.STATES)).fill_null(value=False).alias("is_state_known"),
+        slurm.cancelled_by(pl.col("State")).alias("cancelled_by"),
+        slurm.exit_part(pl.col("ExitCode"), 1).alias("exit_code"),
+        slurm.exit_part(pl.col("ExitCode"), 2).alias("exit_signal"),
+        slurm.exit_part(pl.col("DerivedExitCode"), 1).alias("derived_exit_code"),
+        slurm.exit_part(pl.col("DerivedExitCode"), 2).alias("derived_exit_signal"),
+        pl.when(~pl.col("FailedNode").is_in(NO_NODE)).then("FailedNode").alias("failed_node"),
+        slurm.whole_number(pl.col("Restarts")).alias("restarts"),
+    ]
+
+
+def _request() -> list[pl.Expr]:
+    limits = pl.col("Timelimit"), pl.col("TimelimitRaw")
+    return [
+        slurm.whole_number(pl.coalesce("NNodes", "AllocNodes")).alias("n_nodes"),
+        pl.col("AllocTRES").alias("alloc_tres"),
+        pl.col("ReqTRES").alias("req_tres"),
+        slurm.limit_s(*limits).alias("timelimit_s"),
+        slurm.limit_kind(*limits).alias("timelimit_kind"),
+    ]
 
 
 def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     """The three times in UTC, `is_bad_<time>` and `is_ambiguous_<time>`; the repeated hour settled where it can be."""
-    read = {column: slurm.instants(frame[name].str.strip_chars(), source) for name, column in TIMES.items()}
+    read = {column: slurm.instants(frame[name], source) for name, column in TIMES.items()}
     for column, readings in read.items():
         frame = frame.with_columns(
             readings["first"].alias(column),
@@ -128,27 +151,17 @@ def _reject() -> pl.Expr:
     cell = pl.col
     has_exit_code = cell("ExitCode").is_not_null() & cell("exit_code").is_null()
     has_derived = cell("DerivedExitCode").is_not_null() & cell("derived_exit_code").is_null()
-    elapsed = slurm.is_bad_number(cell("ElapsedRaw").str.strip_chars()).fill_null(value=False)
+    elapsed = slurm.is_bad_number(cell("ElapsedRaw")).fill_null(value=False)
     reasons = {
         "bad_job_id": cell("base_job_id").is_null(),
-        "bad_job_id_raw": ~cell("JobIDRaw").str.strip_chars().str.contains(f"^{JOB_ID_RAW}$"),
+        "bad_job_id_raw": ~cell("JobIDRaw").str.contains(f"^{JOB_ID_RAW}$"),
         "bad_submit_time": cell("is_bad_submitted_at"),
         "bad_start_time": cell("is_bad_started_at"),
         "bad_end_time": cell("is_bad_ended_at"),
-        "bad_elapsed": elapsed | slurm.is_bad_duration(cell("Elapsed").str.strip_chars()).fill_null(value=False),
+        "bad_elapsed": elapsed | slurm.is_bad_duration(cell("Elapsed")).fill_null(value=False),
         "bad_exit_code": has_exit_code | has_derived,
     }
     return pl.coalesce(pl.when(is_bad).then(pl.lit(reason)) for reason, is_bad in reasons.items())
-
-
-def _nodes(frame: pl.DataFrame) -> pl.DataFrame:
-    """The host lists expanded, each distinct one once."""
-    texts = frame["node_list"].unique().drop_nulls().to_list()
-    expanded = pl.DataFrame(
-        {"node_list": texts, "nodes": [expand_nodes(text) for text in texts]},
-        schema={"node_list": pl.String, "nodes": pl.List(pl.String)},
-    )
-    return frame.join(expanded, on="node_list", how="left", maintain_order="left")
 
 
 def _flags(frame: pl.DataFrame) -> pl.Expr:
