@@ -47,10 +47,16 @@ class SourceRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 class Windows(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The windows of the judgement, in seconds. DESIGN and the knowledge tables say why these."""
+    """The windows of the judgement, in seconds.
+
+    A fault that puts a GPU or a node out of use may come long before the attempt's end: the collective's timeout (10
+    to 30 minutes) and the scheduler's (5 minutes) pass first. A program's fault ends it at once. Fault lines may be
+    written after the end that the scheduler recorded.
+    """
 
     burst_gap_s: float = 5.0
-    attempt_before_end_s: float = 900.0
+    attempt_before_end_s: float = 2400.0
+    program_before_end_s: float = 300.0
     attempt_after_end_s: float = 120.0
     dump_after_end_s: float = 3600.0
 

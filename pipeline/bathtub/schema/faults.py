@@ -30,6 +30,7 @@ GPU_FAULTS = Table(
         Column("process", "string", "its kernel task name"),
         Column("text", "string", "what follows the code and the process"),
         Column("memory_site", "string", "dram or sram, where the text of a memory error names the broken part"),
+        Column("recovery_action", "int64", "action number that a recovery summary (154) changes to; 0 is none"),
         Column("caused_by_xid", "int64", "`caused by previous Xid`"),
         Column("line_severity", "string", "severity word in the line"),
         Column("flags", "list<string>", "what is doubtful about the row: stable words", null=False),

@@ -27,6 +27,8 @@ _OFF_THE_BUS = re.compile(r"NVRM:\s*GPU\s+(?:at\s+)?(?:PCI:)?(?P<bdf>[0-9A-Fa-f:
 _BDF = re.compile(r"(?:pci:)?(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-7])?")
 _PID = re.compile(r",?\s*pid=(?P<pid>'?<unknown>'?|\d+)(?:,\s*|\s+|$)(?:name=(?P<tail>.*))?", re.DOTALL)
 _CAUSED_BY = re.compile(r"caused by previous Xid (\d+)")
+# GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)
+_RECOVERY = re.compile(r"GPU recovery action changed from 0x[0-9A-Fa-f]+ \([^)]*\) to 0x([0-9A-Fa-f]{1,4})\b")
 _OPENINGS = re.compile(
     r",\s*(?=(?:Graphics (?:SM|Exception)|[Cc]h(?:annel)? (?:0x)?[0-9A-Fa-f]|An uncorrectable |Row Remapper|NVLink: |GPU has fallen"
     r"|Contained: |Uncontained: |Timeout after |GPU recovery action |GSP-RISCV|[A-Z0-9_/]+\s+(?:Fatal|Nonfatal)\b))"
@@ -34,6 +36,7 @@ _OPENINGS = re.compile(
 TASK_NAME_BYTES = 15
 MAX_DIGITS = 10
 DOUBLE_BIT_ERROR = 48
+RECOVERY_SUMMARY = 154
 
 
 def device_key(address: str | None) -> str | None:
@@ -76,6 +79,7 @@ def _coded(found: re.Match[str]) -> Mapping[str, object] | Reject:
         "compute_instance": _number(found["compute_instance"]),
         "text": rest.strip(" ,\t\r\n") or None,
         "memory_site": _memory_site(int(found["xid"]), rest),
+        "recovery_action": _recovery_action(int(found["xid"]), rest),
         "caused_by_xid": int(caused_by[1]) if caused_by else None,
         "flags": [] if pci_bdf else ["bad_device"],
         **process,
@@ -89,6 +93,11 @@ def _memory_site(xid: int, text: str) -> str | None:
     if re.search(r"framebuffer|DRAM|FBPA|HBM", text):
         return "dram"
     return "sram" if re.search(r"SRAM|\bL[12]\b|\bSM\b", text) else None
+
+
+def _recovery_action(xid: int, text: str) -> int | None:
+    found = _RECOVERY.search(text) if xid == RECOVERY_SUMMARY else None
+    return None if found is None else int(found[1], 16)
 
 
 def _number(digits: str | None) -> int | None:

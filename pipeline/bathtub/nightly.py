@@ -1,0 +1,347 @@
+"""The one orchestration: take in, check, classify, estimate, report.
+
+Incremental and idempotent: what is known costs a look; any kill leaves a readable lake, and the next run gives the
+same tables and CSVs as a run that was never killed.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+import polars as pl
+from blake3 import blake3
+
+from bathtub import __version__, knowledge
+from bathtub.config import Config, check_zone
+from bathtub.intake import Intake, Outcome, Task, discover, load_seen, save_seen, take
+from bathtub.lake import Change, Lake, Snapshot, Spool, locked, write_atomically
+from bathtub.reports import Context, dictionary, reports
+from bathtub.reports._csv import Report
+from bathtub.schema import table, tables
+from bathtub.warehouse import build, checks, connect, marts
+
+BATCH_FILES = 256
+BATCH_BYTES = 256 << 20
+DONE, DONE_WITH_GAPS, GATE_BREACHED = 0, 3, 4
+KEPT_REVISIONS = "revisions"
+
+
+@dataclass(frozen=True)
+class Window:
+    """The reports' window, UTC, half-open; no start is the first thing that the lake tells."""
+
+    start_at: datetime | None
+    end_at: datetime
+
+    @classmethod
+    def of(cls, zone: str, day: date | None, first: date | None, last: date | None) -> "Window":
+        """The civil days of a zone: up to the end of `day` (yesterday by default), or from `first` to `last`."""
+        there = check_zone(zone)
+        until = last or day or datetime.now(there).date() - timedelta(days=1)
+        end = datetime.combine(until + timedelta(days=1), time(), there).astimezone(UTC)
+        return cls(None if first is None else datetime.combine(first, time(), there).astimezone(UTC), end)
+
+
+@dataclass
+class Result:
+    """What a run did, as run.json tells it."""
+
+    exit_code: int
+    counts: dict[str, int] = field(default_factory=dict)
+    findings: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    report_id: str = ""
+    revision: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run tells how far it is: stage, done, total."""
+
+    tell: Callable[[str, int, int], None] = lambda _stage, _done, _total: None
+
+
+def nightly(inbox: Path, lake_dir: Path, out: Path, config: Config, window: Window, progress: Progress | None = None) -> Result:
+    """One run. Raises LakeLocked, LakeError, ConfigError, OSError; everything about inputs is in the Result."""
+    progress = progress or Progress()
+    started_at, run_id = datetime.now(UTC), uuid4().hex[:12]
+    with locked(lake_dir):
+        lake = Lake(lake_dir, config.lake.retention_days)
+        lake.create()
+        outcomes = take_in(inbox, lake, config, run_id, progress)
+        snapshot = lake.snapshot()
+        findings, frames, live, version = classify(lake, snapshot, config, window, progress)
+        keep_marts(lake_dir, snapshot, frames)
+        result = report(out, config, window, frames, live, version)
+        result.findings = findings
+        result.warnings = late(outcomes, window, config)
+        result.counts = _counts(outcomes)
+        result.exit_code = _exit_code(result, frames, live, config)
+        _write_run(out, run_id, started_at, result, outcomes, snapshot)
+        _trim_marts(lake_dir, snapshot)
+    return result
+
+
+def take_in(inbox: Path, lake: Lake, config: Config, run_id: str, progress: Progress) -> list[Outcome]:
+    """Reads every file of the inbox that is not known, in batches of one commit each."""
+    live = lake.sources()
+    seen_path = lake.root / "seen.json"
+    seen = load_seen(seen_path)
+    tasks, outcomes = Intake(config, live, seen).decide(discover(inbox))
+    done = 0
+    for number, batch in enumerate(_batches(tasks)):
+        taken = [take(task, lake.root / "spool" / f"{number:05}" / f"{index:05}") for index, task in enumerate(batch)]
+        _commit(lake, live, batch, taken, lake.root / "spool" / f"{number:05}", run_id)
+        outcomes += taken
+        done += len(batch)
+        progress.tell("reading", done, len(tasks))
+    if tasks:
+        save_seen(seen_path, tasks, seen)
+    return sorted(outcomes, key=lambda each: each.full_name)
+
+
+def _batches(tasks: Sequence[Task]) -> Iterator[list[Task]]:
+    """Tasks in groups of at most BATCH_FILES files and about BATCH_BYTES bytes."""
+    batch: list[Task] = []
+    for task in tasks:
+        if batch and (len(batch) == BATCH_FILES or sum(each.source.n_bytes for each in batch) + task.source.n_bytes > BATCH_BYTES):
+            yield batch
+            batch = []
+        batch.append(task)
+    if batch:
+        yield batch
+
+
+def _commit(lake: Lake, live: pl.DataFrame, batch: Sequence[Task], taken: Sequence[Outcome], folder: Path, run_id: str) -> None:
+    """Commits a batch; a file whose row is the same as before (a quarantine that still holds) changes nothing."""
+    before = {row["source_id"]: row for row in live.iter_rows(named=True)}
+    new = [each for each in taken if each.row is not None and before.get(str(each.row["source_id"])) != dict(each.row)]
+    if not new:
+        return
+    rows = pl.DataFrame([each.row for each in new], schema=table("sources").polars, orient="row")
+    gone = live.filter(pl.col("source_id").is_in(sorted({source_id for each in new for source_id in each.gone})))
+    spools = [Spool(folder / f"{index:05}") for index in range(len(batch))]
+    lake.commit(Change(spools, rows, gone), run_id)
+
+
+def parameters(config: Config, window: Window | None = None, knowledge_version: str = "", world: int | None = None) -> pl.DataFrame:
+    """The one row of the relation `parameters`."""
+    end_at = window.end_at if window else datetime(2100, 1, 1, tzinfo=UTC)
+    row = {
+        **msgspec.structs.asdict(config.windows),
+        "node_name": config.cluster.node_name,
+        "window_start_at": window.start_at if window else None,
+        "window_end_at": end_at,
+        "knowledge_version": knowledge_version,
+        "world_size": world,
+    }
+    stamps = dict.fromkeys(("window_start_at", "window_end_at"), pl.Datetime("us", "UTC"))
+    return pl.DataFrame([row], schema_overrides={**stamps, "world_size": pl.Int64()})
+
+
+def classify(
+    lake: Lake, snapshot: Snapshot, config: Config, window: Window, progress: Progress
+) -> tuple[list[str], dict[str, pl.DataFrame], pl.DataFrame, str]:
+    """All SQL over a snapshot: the broken promises, the marts, the live sources, the knowledge version."""
+    known = knowledge.tables(config.knowledge, Path(config.folder))
+    version = knowledge.version(known)
+    inputs = {**lake.files(snapshot), **known, "parameters": parameters(config, window, version)}
+    done: list[str] = []
+
+    def step(name: str) -> None:
+        done.append(name)
+        progress.tell("classifying", len(done), 0)
+
+    with connect([lake.root], config.limits.memory, config.limits.threads) as con:
+        build(con, inputs, on_step=step)
+        frames = {name: con.table(name).pl() for name in marts()}
+        live = con.table("sources").pl().sort("source_id")
+        findings = [f"{name}: {len(rows)} violations" for name, sql in checks().items() if (rows := con.execute(sql).fetchall())]
+        findings += gate(con, config)
+    return findings, frames, live, version
+
+
+def gate(con: object, config: Config) -> list[str]:
+    """What the quality gate finds critical, and its warnings, in words."""
+    from bathtub.checks import facts
+    from bathtub.checks import gate as judge
+
+    found = judge(facts(con), tables().values(), config.limits.max_reject_ratio)  # type: ignore[arg-type]
+    return [f"{each.severity}: {each.table} {each.event_day or ''} {each.promise} {each.detail}" for each in found]
+
+
+def keep_marts(root: Path, snapshot: Snapshot, frames: Mapping[str, pl.DataFrame]) -> None:
+    """Writes each mart beside the lake's tables, under the snapshot that it is of: what readers open."""
+    final = root / "marts" / str(snapshot["sources"])
+    temporary = root / "marts" / f".{snapshot['sources']}"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    for name, frame in frames.items():
+        frame.write_parquet(temporary / f"{name}.parquet", compression="zstd")
+    shutil.rmtree(final, ignore_errors=True)
+    temporary.replace(final)
+
+
+def _trim_marts(root: Path, snapshot: Snapshot) -> None:
+    """Only the newest snapshot's marts stay: an older report can be made again from the lake."""
+    for folder in (root / "marts").iterdir():
+        if folder.name != str(snapshot["sources"]):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def report(
+    out: Path, config: Config, window: Window, frames: Mapping[str, pl.DataFrame], live: pl.DataFrame, version: str
+) -> Result:
+    """Writes the CSVs and manifest.json; earlier ones that differ go to out/revisions/N/."""
+    cells = frames["reliability_cells"]
+    start_at = cells["window_start_at"].min() if cells.height else window.start_at
+    context = Context(
+        report_id=_report_id(config, window, live, version),
+        knowledge_version=version,
+        level=config.level,
+        burst_gap_s=config.windows.burst_gap_s,
+        window_start_at=start_at,
+        window_end_at=window.end_at,
+    )
+    files = [each.csv(frames, context) for each in reports().values()] + [dictionary()]
+    manifest = _manifest(config, context, frames, live, files)
+    revision = _publish(out, {**{each.name: each.content for each in files}, "manifest.json": manifest})
+    return Result(exit_code=DONE, report_id=context.report_id, revision=revision)
+
+
+def _report_id(config: Config, window: Window, live: pl.DataFrame, version: str) -> str:
+    ids = live.filter(pl.col("status") == "ingested")["source_id"].sort()
+    parts = [config.cluster.name, str(window.start_at), str(window.end_at), version, *ids]
+    return blake3("\x00".join(parts).encode()).hexdigest()[:12]
+
+
+def _manifest(config: Config, context: Context, frames: Mapping[str, pl.DataFrame], live: pl.DataFrame, files: Sequence[Report]) -> bytes:
+    """The deterministic account of a report: inputs with their counts, parameters, sums of the CSVs."""
+    columns = ["source_id", "content_id", "name", "format", "status", "reason", "n_read", "n_kept", "n_rejected", "n_out_of_scope"]
+    incidents = frames["incidents"]
+    return _json({
+        "report_id": context.report_id,
+        "bathtub_version": __version__,
+        "knowledge_version": context.knowledge_version,
+        "window_start_at": context.window_start_at,
+        "window_end_at": context.window_end_at,
+        "parameters": {**msgspec.structs.asdict(config.windows), "level": config.level, "node_name": config.cluster.node_name},
+        "inputs": live.select(columns).sort("name", "source_id").to_dicts(),
+        "unclassified": unclassified(incidents),
+        "coverage": frames["coverage_report"].to_dicts(),
+        "reports": [
+            {"name": each.name, "rows": each.n_rows, "guarded_cells": each.n_guarded, "sha256": hashlib.sha256(each.content).hexdigest()}
+            for each in sorted(files, key=lambda each: each.name)
+        ],
+    })
+
+
+def unclassified(incidents: pl.DataFrame) -> dict[str, float | int | None]:
+    """The headline: what share of the failures is unknown, with and without jobs that just exited."""
+    failures = incidents.filter(pl.col("is_failure"))
+    unknown = failures.filter(pl.col("component") == "unknown")
+    exits = unknown.filter(pl.col("cause") == "job_exit")
+    rest = failures.height - exits.height
+    return {
+        "failures": failures.height,
+        "unknown": unknown.height,
+        "job_exits": exits.height,
+        "ratio": round(unknown.height / failures.height, 4) if failures.height else None,
+        "ratio_without_job_exits": round((unknown.height - exits.height) / rest, 4) if rest else None,
+    }
+
+
+def _json(content: object) -> bytes:
+    return (json.dumps(content, indent=1, sort_keys=True, default=_text) + "\n").encode()
+
+
+def _text(value: object) -> str:
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else str(value)
+
+
+def _publish(out: Path, files: Mapping[str, bytes]) -> int:
+    """Replaces the reports in `out` where they differ; the earlier ones move to revisions/N/. Returns N, the number kept."""
+    out.mkdir(parents=True, exist_ok=True)
+    kept = sorted(int(folder.name) for folder in (out / KEPT_REVISIONS).glob("*") if folder.name.isdigit())
+    earlier = {name: (out / name).read_bytes() for name in files if (out / name).exists()}
+    is_whole = "manifest.json" in earlier  # it is written last: without it the earlier reports were never finished
+    if is_whole and any(earlier.get(name) != content for name, content in files.items()):
+        number = (kept[-1] if kept else 0) + 1
+        temporary = out / KEPT_REVISIONS / f".{number}"
+        shutil.rmtree(temporary, ignore_errors=True)
+        for name, content in earlier.items():
+            write_atomically(temporary / name, content)
+        temporary.replace(out / KEPT_REVISIONS / str(number))
+        (out / "manifest.json").unlink()
+        kept.append(number)
+    for name, content in sorted(files.items(), key=lambda item: item[0] == "manifest.json"):
+        if earlier.get(name) != content or not (out / name).exists():
+            write_atomically(out / name, content)
+    return len(kept)
+
+
+def late(outcomes: Iterable[Outcome], window: Window, config: Config) -> list[str]:
+    """Files that were just taken in and whose data is older than lookback_days before the window's end."""
+    edge = window.end_at - timedelta(days=config.lake.lookback_days)
+    rows = [each.row for each in outcomes if each.row is not None and each.status in ("new", "grown", "replaced")]
+    old = [row for row in rows if isinstance(row["last_at"], datetime) and row["last_at"] < edge]
+    return [f"{row['full_name']}: older than lookback_days, restates days up to {row['last_at']:%Y-%m-%d}" for row in old]
+
+
+def _counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """Files by what became of them."""
+    found = dict.fromkeys(("new", "known", "copy", "contained", "grown", "replaced", "quarantined"), 0)
+    for each in outcomes:
+        found[each.status] += 1
+    return found
+
+
+def _exit_code(result: Result, frames: Mapping[str, pl.DataFrame], live: pl.DataFrame, config: Config) -> int:
+    """4 where a promise is broken; 3 where inputs are quarantined, much is rejected, or coverage is low."""
+    if any(not each.startswith("warning") for each in result.findings):
+        return GATE_BREACHED
+    coverage = frames["coverage_report"]["coverage_ratio"].drop_nulls()
+    gaps = result.counts["quarantined"] or result.findings or (coverage < config.limits.min_coverage_ratio).any()
+    gaps = gaps or (live["status"] == "quarantined").any()
+    return DONE_WITH_GAPS if gaps else DONE
+
+
+def _write_run(
+    out: Path, run_id: str, started_at: datetime, result: Result, outcomes: Sequence[Outcome], snapshot: Snapshot
+) -> None:
+    """run.json: the clock, table versions, revision and every count: what is not deterministic stands here alone."""
+    counts = ("n_read", "n_kept", "n_rejected", "n_out_of_scope")
+    write_atomically(
+        out / "run.json",
+        _json({
+            "run_id": run_id,
+            "started_at": started_at,
+            "ended_at": datetime.now(UTC),
+            **asdict(result),
+            "snapshot": dict(snapshot),
+            "files": [
+                {
+                    "full_name": each.full_name,
+                    "status": each.status,
+                    "reason": each.reason or (each.row or {}).get("reason"),
+                    **{name: (each.row or {}).get(name) for name in ("source_id", "format", "detail", *counts)},
+                }
+                for each in outcomes
+            ],
+        }),
+    )
+
+
+@contextmanager
+def opened(lake_dir: Path) -> Iterator[dict[str, pl.DataFrame]]:
+    """The marts of the newest snapshot as frames."""
+    snapshot = Lake(lake_dir).snapshot()
+    folder = lake_dir / "marts" / str(snapshot["sources"])
+    yield {path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}

@@ -1,0 +1,79 @@
+-- Fault lines of one code on one device without a gap of burst_gap_s, as one burst. Recovery summaries (154) are one burst only
+-- with equal text. Lines that several logs of a node carry are counted once: the log with most of them counts.
+-- grain: one row per burst_id
+with marked as (
+    select
+        faults.*,
+        case when faults.xid = 154 then faults.text else '' end as told_apart_by,
+        coalesce(
+            epoch_us(faults.seen_at) - lag(epoch_us(faults.seen_at)) over same <= parameters.burst_gap_s * 1000000, false
+        ) as continues
+    from stg_gpu_faults as faults
+    cross join parameters
+    window same as (
+        partition by
+            faults.cluster, faults.node, coalesce(faults.boot_id, ''), faults.device, faults.gpu_instance, faults.xid,
+            case when faults.xid = 154 then faults.text else '' end
+        order by faults.seen_at, faults.source_id, faults.line
+    )
+),
+
+numbered as (
+    select
+        *,
+        sum(cast(not continues as integer)) over (
+            partition by cluster, node, coalesce(boot_id, ''), device, gpu_instance, xid, told_apart_by
+            order by seen_at, source_id, line
+        ) as island
+    from marked
+),
+
+per_log as (
+    select
+        numbered.cluster,
+        numbered.node,
+        numbered.boot_id,
+        numbered.device,
+        numbered.gpu_instance,
+        numbered.xid,
+        numbered.told_apart_by,
+        numbered.island,
+        sources.name as log_name,
+        any_value(numbered.is_node_known) as is_node_known,
+        count(*) as n_lines,
+        min(numbered.seen_at) as first_at,
+        max(numbered.seen_at) as last_at,
+        arg_min(numbered.text, (numbered.seen_at, numbered.source_id, numbered.line)) as text,
+        arg_min(numbered.source_id || ':' || numbered.line, (numbered.seen_at, numbered.source_id, numbered.line)) as first_ref,
+        arg_max(numbered.source_id || ':' || numbered.line, (numbered.seen_at, numbered.source_id, numbered.line)) as last_ref,
+        arg_max(numbered.recovery_action, (numbered.seen_at, numbered.source_id, numbered.line)) as recovery_action,
+        max(numbered.memory_site) as memory_site,
+        max(numbered.caused_by_xid) as caused_by_xid,
+        max(numbered.device_uuid) as device_uuid,
+        max(numbered.pci_bdf) as pci_bdf
+    from numbered
+    inner join stg_sources as sources on numbered.source_id = sources.source_id
+    group by all
+)
+
+select
+    left(sha256(concat_ws('|', cluster, node, boot_id, device, gpu_instance, xid, told_apart_by, epoch_us(min(first_at)))), 16) as burst_id,
+    cluster,
+    node,
+    any_value(is_node_known) as is_node_known,
+    boot_id,
+    device,
+    gpu_instance,
+    xid,
+    min(first_at) as first_at,
+    max(last_at) as last_at,
+    max(n_lines) as n_lines,
+    arg_min(text, (first_at, log_name)) as text,
+    list_distinct([arg_min(first_ref, (first_at, log_name)), arg_max(last_ref, (last_at, log_name))]) as refs,
+    arg_max(recovery_action, (last_at, log_name)) as recovery_action,
+    max(memory_site) as memory_site,
+    max(caused_by_xid) as caused_by_xid,
+    max(device_uuid) as device_uuid,
+    max(pci_bdf) as pci_bdf
+from per_log
+group by cluster, node, boot_id, device, gpu_instance, xid, told_apart_by, island

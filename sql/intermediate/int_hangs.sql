@@ -1,0 +1,46 @@
+-- Verdicts on hangs with their attempt, and the node of each culprit: as its dump says, else by the order of the attempt's node
+-- list, and then marked as assumed.
+-- grain: one row per cluster, dump_set, culprit_rank (null where nobody is named)
+with named as (
+    select
+        verdicts.cluster,
+        verdicts.dump_set,
+        verdicts.finding,
+        verdicts.hang_class,
+        verdicts.confidence,
+        verdicts.evidence,
+        unnest(case when len(verdicts.culprits) = 0 then [null::bigint] else verdicts.culprits end) as culprit_rank
+    from int_hang_verdicts as verdicts
+),
+
+seen as (
+    select
+        cluster,
+        dump_set,
+        max(last_created_at) as last_at,
+        list_sort(list_distinct(list(source_id || ':1'))) as refs
+    from stg_dumps
+    group by cluster, dump_set
+)
+
+select
+    named.* exclude (evidence),
+    seen.last_at,
+    list_slice(coalesce(nullif(named.evidence, []), seen.refs), 1, 16) as refs,
+    belongs.attempt_id,
+    coalesce(
+        dumps.node,
+        case
+            when attempts.n_gpus % len(attempts.nodes) = 0
+                then keys.node
+        end
+    ) as node,
+    dumps.node is null as is_node_assumed
+from named
+left join seen on named.cluster = seen.cluster and named.dump_set = seen.dump_set
+left join int_dump_attempts as belongs on named.cluster = belongs.cluster and named.dump_set = belongs.dump_set
+left join stg_jobs as attempts on belongs.cluster = attempts.cluster and belongs.attempt_id = attempts.attempt_id
+left join stg_dumps as dumps
+    on named.cluster = dumps.cluster and named.dump_set = dumps.dump_set and named.culprit_rank = dumps.rank
+left join stg_node_keys as keys
+    on keys.node_as_written = attempts.nodes[1 + named.culprit_rank // greatest(attempts.n_gpus // greatest(len(attempts.nodes), 1), 1)]

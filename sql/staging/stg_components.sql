@@ -1,0 +1,8 @@
+-- Components, the kind of device whose hours they are exposed to, and their row in the Llama 3 table.
+-- grain: one row per component
+select
+    component,
+    exposure_class,
+    llama3_row,
+    llama3_fit
+from components
