@@ -2,16 +2,7 @@
 
 DuckDB counts (`facts`: a row per table and day), great-expectations judges the counts (`gate`): over a frame of facts
 it takes a twentieth of a second, over the tables themselves minutes. It is imported on first use, which costs
-seconds; it opens no socket and writes no file.
-
-| promise | severity | holds when |
-|---|---|---|
-| tables_present | critical | facts exist for every declared table and no other |
-| keys_unique | critical | no two rows of the whole table, on whatever days, have one key |
-| required_not_null | critical | no null in a column declared null=False |
-| closed_sets | critical | no value outside `Table.domain`; null is no value |
-| rows_accounted | critical | see `facts`, n_unaccounted |
-| reject_share | warning | rejected/read of the formats that feed the table is within the configured share |
+seconds, connects to nowhere (its import binds a loopback socket: urllib3 asks for IPv6) and writes no file.
 """
 
 import os
@@ -30,18 +21,18 @@ FACTS = pl.Schema(
     {
         "table_name": pl.String(),
         "event_day": pl.Date(),
-        "columns": pl.String(),
+        **dict.fromkeys(("null_columns", "foreign_columns"), pl.String()),
         **dict.fromkeys(COUNTS, pl.Int64()),
     }
 )
 PROMISES = {
-    "n_duplicate_keys": ("keys_unique", "{n_duplicate_keys} keys that another row of the table has too"),
-    "n_nulls": ("required_not_null", "{n_nulls} nulls in required columns ({columns})"),
-    "n_out_of_domain": ("closed_sets", "{n_out_of_domain} values outside their closed set ({columns})"),
-    "n_unaccounted": ("rows_accounted", "{n_unaccounted} rows without a live source, or sources whose records do not add up"),
-    "reject_ratio": ("reject_share", "{n_rejected} of {n_read} records rejected"),
+    "n_duplicate_keys": ("keys_unique", "critical", "{n_duplicate_keys} keys that another row of the table has too"),
+    "n_nulls": ("required_not_null", "critical", "{n_nulls} nulls in required columns ({null_columns})"),
+    "n_out_of_domain": ("closed_sets", "critical", "{n_out_of_domain} values outside their closed set ({foreign_columns})"),
+    "n_unaccounted": ("rows_accounted", "critical", "{n_unaccounted} rows without a live source, or sources that do not add up"),
+    "reject_ratio": ("reject_share", "warning", "{n_rejected} of {n_read} records rejected"),
 }
-"""What is judged: the column of the facts, the promise, and what a finding says."""
+"""Column of the facts to its promise, how grave a breach is, and what the finding says. `tables_present` comes on top."""
 
 MAX_REJECT_RATIO = 0.05
 """The share of rejected records above which the gate warns, where the configuration says nothing."""
@@ -61,22 +52,18 @@ class Finding:
 def facts(con: duckdb.DuckDBPyConnection, declared: Iterable[Table] | None = None) -> pl.DataFrame:
     """One row per table and event_day, at least one per table, in their order: FACTS.
 
-    n_duplicate_keys: keys of that day that more than one row of the whole table has. n_nulls: in required columns.
-    columns: names of those with a null or a foreign value. n_unaccounted: rows whose source is not an ingested one;
-    for `sources` itself, ingested sources where n_read is not n_kept + n_rejected + n_out_of_scope, `rejects` does
-    not hold n_rejected rows, or the tables hold fewer than n_kept records (source_id, line). n_read, n_rejected:
-    totals over all sources of the formats that have rows in the table. `con` knows every declared table by its name.
+    n_duplicate_keys: keys of that day that more than one row of the whole table has. n_nulls: in required columns, named
+    in null_columns. n_out_of_domain: values outside `Table.domain`, null aside, in foreign_columns. n_unaccounted: rows
+    whose source is not an ingested one; for `sources` itself, ingested sources where n_read is not n_kept + n_rejected +
+    n_out_of_scope, `rejects` does not hold n_rejected rows, or the tables hold fewer than n_kept records (source_id,
+    line). n_read, n_rejected: totals over all sources of the formats that have rows in the table.
+    `con` knows every declared table by its name.
     """
-    known = list(tables().values() if declared is None else declared)
-    frame = pl.concat(_relation(con, _counts(table)).cast(FACTS) for table in known)
-    n_unbalanced = _relation(con, _unbalanced(known)).item()
+    known, query = list(tables().values() if declared is None else declared), cast("Any", con.sql)
+    frame: pl.DataFrame = pl.concat(query(_counts(table)).pl().cast(FACTS) for table in known)
+    n_unbalanced = query(_unbalanced(known)).pl().item()
     of_sources = pl.when(pl.col("table_name") == "sources").then(n_unbalanced).otherwise("n_unaccounted")
     return frame.with_columns(n_unaccounted=of_sources).sort("table_name", "event_day")
-
-
-def _relation(con: duckdb.DuckDBPyConnection, sql: str) -> pl.DataFrame:
-    found: Any = con.sql(sql)
-    return cast("pl.DataFrame", found.pl())
 
 
 # The two functions below are the only ones that write SQL: it follows from the declarations, and every name and value
@@ -88,8 +75,6 @@ def _counts(table: Table) -> str:
     name, key = _name(table.name), [_name(column) for column in table.key]
     null = {column.name: f"{_name(column.name)} is null" for column in table.columns if not column.null}
     foreign = {column: f"{_name(column)} not in ({', '.join(map(_text, values))})" for column, values in table.domain}
-    wrong = [*null.items(), *foreign.items()]
-    named = ", ".join(f"case when count(*) filter ({test}) > 0 then {_text(column)} end" for column, test in wrong)
     same_key = " and ".join(f"t.{column} is not distinct from repeated.{column}" for column in key)
     return f"""
     with live as (select distinct source_id as live_id from sources where status = 'ingested'),
@@ -102,10 +87,11 @@ def _counts(table: Table) -> str:
     totals as (select sum(n_read) as n_read, sum(n_rejected) as n_rejected from sources where format in (from feeding)),
     counted as (
         select event_day, count(*) as n_rows, {_sum(null)} as n_nulls, {_sum(foreign)} as n_out_of_domain,
-            count(*) filter (live_id is null) as n_unaccounted, concat_ws(', ', null, {named or "null"}) as columns
+            count(*) filter (live_id is null) as n_unaccounted,
+            {_names(null)} as null_columns, {_names(foreign)} as foreign_columns
         from {name} as t left join live on t.source_id = live_id group by event_day
     )
-    select {_text(table.name)} as table_name, counted.event_day, coalesce(columns, '') as columns,
+    select {_text(table.name)} as table_name, counted.event_day, null_columns, foreign_columns,
         coalesce(n_rows, 0) as n_rows, coalesce(duplicates.n, 0) as n_duplicate_keys, coalesce(n_nulls, 0) as n_nulls,
         coalesce(n_out_of_domain, 0) as n_out_of_domain, coalesce(n_unaccounted, 0) as n_unaccounted,
         coalesce(n_read, 0) as n_read, coalesce(n_rejected, 0) as n_rejected
@@ -143,21 +129,25 @@ def _sum(tests: dict[str, str]) -> str:
     return " + ".join(f"count(*) filter ({test})" for test in tests.values()) or "0"
 
 
+def _names(tests: dict[str, str]) -> str:
+    named = (f"case when count(*) filter ({test}) > 0 then {_text(column)} end" for column, test in tests.items())
+    return f"concat_ws(', ', {', '.join(('null', *named))})"
+
+
 def expectations(declared: Iterable[Table], max_reject_ratio: float = MAX_REJECT_RATIO) -> Any:
     """The great-expectations suite of the promises, over a frame of facts with their `reject_ratio`."""
-    gx = _great_expectations()
-    names = [table.name for table in declared]
+    gx, names, meta = _great_expectations(), [table.name for table in declared], {"promise": "tables_present"}
     present = gx.expectations.ExpectColumnDistinctValuesToEqualSet(
-        column="table_name", value_set=names, severity="critical", meta={"promise": "tables_present"}
+        column="table_name", value_set=names, severity="critical", meta=meta
     )
     bounded = [
         gx.expectations.ExpectColumnValuesToBeBetween(
             column=column,
             max_value=max_reject_ratio if promise == "reject_share" else 0,
-            severity="warning" if promise == "reject_share" else "critical",
+            severity=severity,
             meta={"promise": promise, "detail": detail},
         )
-        for column, (promise, detail) in PROMISES.items()
+        for column, (promise, severity, detail) in PROMISES.items()
     ]
     return gx.ExpectationSuite(name="lake", expectations=[present, *bounded])
 
@@ -174,7 +164,12 @@ def gate(counted: pl.DataFrame, declared: Iterable[Table], max_reject_ratio: flo
     batch = context.data_sources.add_pandas("facts").add_dataframe_asset("facts").add_batch_definition_whole_dataframe("all")
     checked = context.validation_definitions.add(gx.ValidationDefinition(name="lake", data=batch, suite=suite))
     shares = pl.when(pl.col("n_read") > 0).then(pl.col("n_rejected") / pl.col("n_read"))
-    frame = counted.with_columns(reject_ratio=shares).with_row_index("row").drop("event_day", "columns").to_pandas()
+    frame = (
+        counted.with_columns(reject_ratio=shares)
+        .with_row_index("row")
+        .drop("event_day", "null_columns", "foreign_columns")
+        .to_pandas()
+    )
     complete = {"result_format": "COMPLETE", "unexpected_index_column_names": ["row"]}
     outcome = checked.run(batch_parameters={"dataframe": frame}, result_format=complete)
     broken = [result for result in outcome.results if not result.success]

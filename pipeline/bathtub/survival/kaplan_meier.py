@@ -4,8 +4,7 @@ At each distinct failure time t with d failures among n at risk: S = Π(1 - d/n)
 S² Σ d/(n(n-d)), limits exp(-exp(log(-log S) ± z sqrt(Σ d/(n(n-d)))/log S)).
 
 Intervals are half-open (entry, exit]: who enters at a failure time is not at risk at it, who is censored at one is.
-The library counts the former at risk. The curve depends on the order of times alone, so it is fitted on ranks: time
-number k is 2k as an exit and 2k + 1 as an entry, which puts every entry behind the failures of its moment.
+The library's estimate keeps to this, its table of units at risk does not: units at risk are counted here.
 
 `events`, `exposure_h`: failures and unit-hours up to and including the row's time. min_detectable_ratio: the hazard
 ratio exp((z(0.975) + z(0.8)) sqrt(2/events)) that a log-rank test against an equal group with as many failures finds
@@ -13,8 +12,8 @@ with 80 % power at 5 % two-sided (Schoenfeld 1981, Biometrika 68: 316).
 
 Refused (reason): a group without units (`no_units`) or failures (`no_failures`), units that fail more than once
 (`several_failures_per_unit`: gap times are no lifetimes) or overlap themselves (`overlapping_intervals`), and every
-time behind a moment at which no one is left at risk while others enter later (`risk_set_emptied`: ask for survival
-given survival to a later `start_h`). A curve that ends at 0 has no limits there.
+time from a moment on at which no one is left at risk, or all who are fail, while others live on (`risk_set_emptied`:
+ask for survival given survival to a later `start_h`). A curve that ends at 0 has no limits there.
 
 Assumes that entry and censoring tell nothing about failure: parts pulled on suspicion break this.
 References: Kaplan & Meier 1958; Kalbfleisch & Prentice 2002, eq. 1.13; Tsai, Jewell & Wang 1987 (late entry).
@@ -48,6 +47,9 @@ def kaplan_meier(lifetimes: pl.DataFrame, level: float = 0.95, by: Sequence[str]
         if key not in lifetimes.columns:
             message = f"by {key!r}: no column of that name; found {', '.join(lifetimes.columns)}"
             raise ValueError(message)
+    if not start_h >= 0:
+        message = f"start_h {start_h!r}: give an age in hours, 0 or more"
+        raise ValueError(message)
     groups = lifetimes.sort(keys, maintain_order=True).partition_by(keys, maintain_order=True) if keys else [lifetimes]
     if not groups:
         return _named(_refused(lifetimes, level, "no_units"), lifetimes, keys).clear()
@@ -61,14 +63,16 @@ def _group(group: pl.DataFrame, level: float, start_h: float) -> pl.DataFrame:
     if reason is not None:
         return _refused(group, level, reason)
     entry, exit_, failed = (group[name].to_numpy() for name in ("entry_h", "exit_h", "event"))
-    emptied = _emptied(entry, exit_)
-    frame = _counts(entry, exit_, failed).join(_curve(group.filter(pl.col("entry_h") < emptied), level), on="time_h", how="left")
+    emptied, counted = _emptied(entry, exit_), _counts(entry, exit_, failed)
+    frame = counted.join(_curve(group.filter(pl.col("entry_h") < emptied), level), on="time_h", how="left").sort("time_h")
     ended = pl.col("estimate") == 0
-    beyond = (pl.col("time_h") > emptied) | (ended & (emptied < exit_.max()))
+    beyond = (pl.col("time_h") > emptied) | (ended & (pl.col("time_h").filter(ended).min() < exit_.max()))
+    variance = (pl.col("n_failed") / (pl.col("n_at_risk") * (pl.col("n_at_risk") - pl.col("n_failed")))).cum_sum()
+    frame = frame.with_columns(standard_error=pl.col("estimate") * variance.sqrt())
     limits = [pl.when(~beyond & ~ended).then(name).alias(name) for name in ("low", "high", "standard_error")]
     estimate = pl.when(~beyond).then("estimate").alias("estimate")
     reasons = pl.when(beyond).then(pl.lit("risk_set_emptied")).alias("reason")
-    return _complete(frame.sort("time_h").with_columns(*limits, estimate, reasons), group, level)
+    return _complete(frame.with_columns(*limits, estimate, reasons), group, level)
 
 
 def _reason(group: pl.DataFrame) -> str | None:
@@ -87,10 +91,10 @@ def _reason(group: pl.DataFrame) -> str | None:
 
 
 def _emptied(entry: Floats, exit_: Floats) -> float:
-    """The first time at which all who entered before it have left while others enter at it or later; else the last exit."""
+    """The time at which all who entered so far have left while others enter later; else the last exit."""
     order = np.argsort(entry, kind="stable")
     left = np.maximum.accumulate(exit_[order])
-    gaps = np.flatnonzero(entry[order][1:] >= left[:-1])
+    gaps = np.flatnonzero(entry[order][1:] > left[:-1])
     return float(left[gaps[0]] if len(gaps) else left[-1])
 
 
@@ -113,23 +117,16 @@ def _counts(entry: Floats, exit_: Floats, failed: npt.NDArray[np.bool_]) -> pl.D
 
 
 def _curve(group: pl.DataFrame, level: float) -> pl.DataFrame:
-    """One row per distinct failure time: time_h, estimate, low, high, standard_error, by the library on ranks."""
+    """One row per distinct failure time, by the library: time_h, estimate, low, high."""
     from lifelines import KaplanMeierFitter
 
     entry, exit_, failed = (group[name].to_numpy() for name in ("entry_h", "exit_h", "event"))
-    times = np.unique(np.concatenate([entry, exit_]))
-    fitted = KaplanMeierFitter(alpha=1 - level).fit(
-        2 * np.searchsorted(times, exit_), failed, entry=2 * np.searchsorted(times, entry) + 1
+    fitted = KaplanMeierFitter(alpha=1 - level).fit(exit_, failed, entry=entry)
+    times = np.unique(exit_[failed])
+    low, high = fitted.confidence_interval_.loc[times].to_numpy().T
+    return pl.DataFrame(
+        {"time_h": times, "estimate": fitted.survival_function_.loc[times].to_numpy()[:, 0], "low": low, "high": high}
     )
-    codes = 2 * np.searchsorted(times, np.unique(exit_[failed]))
-    table, survival = fitted.event_table.loc[codes], fitted.survival_function_.loc[codes].to_numpy()[:, 0]
-    limits = fitted.confidence_interval_.loc[codes].to_numpy()
-    n, d = table["at_risk"].to_numpy(dtype=float), table["observed"].to_numpy(dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = survival * np.sqrt(np.cumsum(d / (n * (n - d))))
-    survival = np.where(n == d, 0.0, survival)
-    columns = {"estimate": survival, "low": limits[:, 0], "high": limits[:, 1], "standard_error": error}
-    return pl.DataFrame({"time_h": times[codes // 2], **columns})
 
 
 def _refused(group: pl.DataFrame, level: float, reason: str) -> pl.DataFrame:
