@@ -22,7 +22,7 @@ def _shipped() -> dict[str, pl.DataFrame]:
 def _read(path: Path) -> pl.DataFrame:
     """A CSV with every column as text, an empty field as null."""
     try:
-        return pl.read_csv(path, infer_schema=False, missing_utf8_is_empty_string=False)
+        return pl.read_csv(path, infer_schema=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         message = f"knowledge table {path}: {error}"
         raise ConfigError(message) from error

@@ -170,7 +170,7 @@ class Lake:
         replaced = sorted(gone.filter(pl.col("status") == "ingested")["source_id"])
         if not paths and not replaced:
             return
-        batches = (_with_day(declared, pl.read_ipc(path, memory_map=False)) for path in paths)
+        batches = (_with_day(declared, pl.read_ipc(path)) for path in paths)
         reader = pa.RecordBatchReader.from_batches(declared.arrow, (batch for part in batches for batch in part.to_batches()))
         properties = CommitProperties(custom_metadata={"run_id": run_id})
         if not replaced:
@@ -207,7 +207,7 @@ def _days(sources: pl.DataFrame, more: tuple[date, date] | None = None) -> tuple
 
 
 def _spooled_ids(paths: Sequence[Path]) -> set[str]:
-    return {found for path in paths for found in pl.read_ipc(path, columns=["source_id"], memory_map=False)["source_id"].unique()}
+    return {found for path in paths for found in pl.read_ipc(path, columns=["source_id"])["source_id"].unique()}
 
 
 def _quoted(ids: Sequence[str]) -> str:

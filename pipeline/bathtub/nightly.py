@@ -75,13 +75,14 @@ def nightly(inbox: Path, lake_dir: Path, out: Path, config: Config, window: Wind
     with locked(lake_dir):
         lake = Lake(lake_dir, config.lake.retention_days)
         lake.create()
+        had_data = not lake.sources().is_empty()
         outcomes = take_in(inbox, lake, config, run_id, progress)
         snapshot = lake.snapshot()
         findings, frames, live, version = classify(lake, snapshot, config, window, progress)
         keep_marts(lake_dir, snapshot, frames)
         result = report(out, config, window, frames, live, version)
         result.findings = findings
-        result.warnings = late(outcomes, window, config)
+        result.warnings = late(outcomes, had_data=had_data, window=window, config=config)
         result.counts = _counts(outcomes)
         result.exit_code = _exit_code(result, frames, live, config)
         _write_run(out, run_id, started_at, result, outcomes, snapshot)
@@ -287,12 +288,14 @@ def _publish(out: Path, files: Mapping[str, bytes]) -> int:
     return len(kept)
 
 
-def late(outcomes: Iterable[Outcome], window: Window, config: Config) -> list[str]:
-    """Files that were just taken in and whose data is older than lookback_days before the window's end."""
+def late(outcomes: Iterable[Outcome], *, had_data: bool, window: Window, config: Config) -> list[str]:
+    """One warning where new files restate days beyond lookback_days; a lake that was empty has no late data."""
     edge = window.end_at - timedelta(days=config.lake.lookback_days)
     rows = [each.row for each in outcomes if each.row is not None and each.status in ("new", "grown", "replaced")]
-    old = [row for row in rows if isinstance(row["last_at"], datetime) and row["last_at"] < edge]
-    return [f"{row['full_name']}: older than lookback_days, restates days up to {row['last_at']:%Y-%m-%d}" for row in old]
+    old = [row["first_at"] for row in rows if isinstance(row["first_at"], datetime) and row["first_at"] < edge]
+    if not had_data or not old:
+        return []
+    return [f"{len(old)} files are older than lookback_days = {config.lake.lookback_days}: days from {min(old):%Y-%m-%d} on are restated"]
 
 
 def _counts(outcomes: Iterable[Outcome]) -> dict[str, int]:

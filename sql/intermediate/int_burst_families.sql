@@ -15,7 +15,7 @@ with recursive ancestors as (
         ancestors.depth + 1
     from ancestors
     inner join int_burst_parents as parents on ancestors.parent_id = parents.burst_id
-    where ancestors.depth < 32
+    where ancestors.depth < 64
 ),
 
 roots as (

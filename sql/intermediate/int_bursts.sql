@@ -69,7 +69,10 @@ select
     max(last_at) as last_at,
     max(n_lines) as n_lines,
     arg_min(text, (first_at, log_name)) as text,
-    list_distinct([arg_min(first_ref, (first_at, log_name)), arg_max(last_ref, (last_at, log_name))]) as refs,
+    case
+        when arg_min(first_ref, (first_at, log_name)) = arg_max(last_ref, (last_at, log_name)) then [arg_min(first_ref, (first_at, log_name))]
+        else [arg_min(first_ref, (first_at, log_name)), arg_max(last_ref, (last_at, log_name))]
+    end as refs,
     arg_max(recovery_action, (last_at, log_name)) as recovery_action,
     max(memory_site) as memory_site,
     max(caused_by_xid) as caused_by_xid,

@@ -1,5 +1,5 @@
 -- Bursts with what the catalogue says of their code, and the burst that each repeats: the first of a run of the same kind of
--- code on one device without the silence that ends it.
+-- code on one device (or node) without the silence that ends it.
 -- grain: one row per burst_id
 with catalogued as (
     select
@@ -12,6 +12,7 @@ with catalogued as (
         coalesce(severities.severity_rank, 0) as severity_rank,
         coalesce(severities.ends_attempts, true) as ends_attempts,
         repeats.repeat_id,
+        case when repeats.repeat_scope = 'node' then '' else bursts.device end as repeats_on,
         repeats.gap_s
     from int_bursts as bursts
     left join stg_xid_catalog as catalog on bursts.xid = catalog.xid
@@ -23,7 +24,7 @@ marked as (
     select
         *,
         coalesce(epoch_us(first_at) - lag(epoch_us(last_at)) over (
-            partition by cluster, node, device, repeat_id order by first_at, burst_id
+            partition by cluster, node, repeats_on, repeat_id order by first_at, burst_id
         ) <= gap_s * 1000000, false) as repeats_earlier
     from catalogued
 ),
@@ -32,15 +33,15 @@ numbered as (
     select
         *,
         sum(cast(not repeats_earlier as integer)) over (
-            partition by cluster, node, device, repeat_id order by first_at, burst_id
+            partition by cluster, node, repeats_on, repeat_id order by first_at, burst_id
         ) as run
     from marked
 )
 
 select
-    * exclude (gap_s, repeats_earlier, run),
+    * exclude (gap_s, repeats_on, repeats_earlier, run),
     case
         when repeat_id is null then burst_id
-        else first_value(burst_id) over (partition by cluster, node, device, repeat_id, run order by first_at, burst_id)
+        else first_value(burst_id) over (partition by cluster, node, repeats_on, repeat_id, run order by first_at, burst_id)
     end as repeats_burst_id
 from numbered

@@ -26,7 +26,7 @@ judged as (
         verdicts.evidence_id,
         verdicts.node as verdict_node,
         verdicts.device,
-        coalesce(recovery.action, verdicts.action) as action,
+        case when verdicts.component = 'maintenance' then verdicts.action else coalesce(recovery.action, verdicts.action) end as action,
         coalesce(verdicts.alternatives, []) as alternatives,
         coalesce(verdicts.component = 'maintenance', false) as is_planned,
         coalesce(by_rule.severity_rank, 0) as rule_rank

@@ -55,6 +55,7 @@ select
     heads.seq,
     heads.is_p2p,
     heads.backend,
+    heads.created_ns,
     needed.member,
     needed.is_inferred,
     files.source_id as member_source_id,

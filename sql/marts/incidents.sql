@@ -17,10 +17,15 @@ evidence as (
         list_sort(list_distinct(list(node) filter (where node is not null and kind != 'maintenance'))) as nodes,
         list_slice(list(concat_ws(' ', case kind when 'xid' then 'xid' else kind end, code, node, device) order by seen_at, evidence_id), 1, 12)
             as symptom_chain,
-        list_slice(list_distinct(flatten(list(refs order by seen_at, evidence_id))), 1, 24) as evidence_refs,
         list_sort(list_distinct(list(case kind when 'xid' then 'kernel' when 'hang' then 'recorder' when 'attempt' then 'scheduler' else kind end)))
             as sources_present
     from int_evidence
+    group by incident_id
+),
+
+refs as (
+    select incident_id, list_slice(list(ref order by seen_at, ref), 1, 24) as evidence_refs
+    from int_evidence_refs
     group by incident_id
 )
 
@@ -50,7 +55,7 @@ select
     incidents.action,
     incidents.alternatives,
     evidence.symptom_chain,
-    evidence.evidence_refs,
+    refs.evidence_refs,
     null::double as gpu_hours_lost,
     null::double as cost,
     null::double as checkpoint_age_s,
@@ -60,6 +65,7 @@ cross join parameters
 cross join int_window as reported
 left join attempts on incidents.incident_id = attempts.incident_id
 left join evidence on incidents.incident_id = evidence.incident_id
+left join refs on incidents.incident_id = refs.incident_id
 where
     (incidents.started_at >= reported.start_at and incidents.started_at < reported.end_at)
     or incidents.started_at is null

@@ -43,9 +43,9 @@ refs as (
     select
         attributed.candidate_id,
         attributed.cluster,
-        list_slice(list_distinct(flatten(list(evidence.refs order by evidence.seen_at, evidence.evidence_id))), 1, 24) as evidence_refs
+        list_slice(list(cited.ref order by cited.seen_at, cited.ref), 1, 24) as evidence_refs
     from attributed
-    inner join int_evidence as evidence on attributed.incident_id = evidence.incident_id and evidence.kind = 'xid'
+    inner join int_evidence_refs as cited on attributed.incident_id = cited.incident_id and cited.is_kernel
     group by all
 ),
 
