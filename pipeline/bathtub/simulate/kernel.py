@@ -133,6 +133,17 @@ SCRIPTS: dict[str, tuple[Say, ...]] = {
     ),
     "row_remap": (Say(xid=63, text=_REMAPPED, process="unknown"),),
     "program_killed": (Say(xid=45, text=_CHANNEL, times=2, gap_s=(0.02, 0.1), on="all"),),
+    "job_memory": (
+        Say(
+            text="oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=step_batch,mems_allowed=0-1,"
+            "oom_memcg=/system.slice/slurmstepd.scope/job,task_memcg=/system.slice/slurmstepd.scope/job/step_batch,task=python3,pid=81{index}201,uid=5002"
+        ),
+        Say(
+            text="Memory cgroup out of memory: Killed process 81{index}201 (python3) total-vm:2011423612kB",
+            after_s=0.2,
+        ),
+        Say(text="oom_reaper: reaped process 81{index}201 (python3), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB", after_s=0.9),
+    ),
     "new_code": (
         Say(xid=500, text="Engine event 0x1f4, status 0x{channel:x}", process="unknown"),
         Say(xid=45, text=_CHANNEL, after_s=20.0, times=2, gap_s=(0.02, 0.1)),
@@ -148,7 +159,8 @@ def lines(incident: Incident, cards: tuple[Gpu, ...], chance: random.Random) -> 
     program = f"pid={chance.randrange(20_000, 900_000)}, name={chance.choice(('python3', 'pt_main_thread', 'train,v2'))}, "
     named = {"program": program, "unknown": "pid='<unknown>', name=<unknown>, ", "none": ""}
     said: list[tuple[datetime, str]] = []
-    for say in (*_NAMES, *SCRIPTS[incident.row.script]):
+    script = SCRIPTS[incident.row.script]
+    for say in (*_NAMES, *script) if any(say.xid for say in script) else script:
         for card in _cards(say, incident.device, cards):
             prefix = "" if say.xid is None else f"NVRM: Xid (PCI:{card.pci_bdf}): {say.xid}, {named[say.process]}"
             said += [(seen_at, prefix + text) for seen_at, text in _said(say, card, incident.started_at, chance)]

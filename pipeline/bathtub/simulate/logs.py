@@ -8,7 +8,6 @@ from bathtub.simulate import background
 from bathtub.simulate.cluster import NODES, STARTED_AT, clock, local, rng
 from bathtub.simulate.jobs import Attempt, Incident
 from bathtub.simulate.kernel import KERNEL, Line, lines
-from bathtub.simulate.plan import SILENT_DAYS, SILENT_NODE
 from bathtub.simulate.plant import Fleet
 
 N_SYSLOG = 10
@@ -30,7 +29,7 @@ def node_lines(seed: int, incidents: list[Incident], attempts: list[Attempt], fl
     booted = chain.from_iterable(background.boot(node, fleet.cards(node, start), start) for node, start in starts)
     found: dict[str, list[Line]] = {node: [] for node in NODES}
     for line in sorted(chain(planted, alive, booted)):
-        if background.is_collected(line, SILENT_NODE, SILENT_DAYS):
+        if background.is_collected(line):
             found[line.node].append(line)
     return found
 

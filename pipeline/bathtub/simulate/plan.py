@@ -105,7 +105,8 @@ PLAN = (
         note="another one",
     ),
     Planted(
-        planted_id="m-out-of-memory", day=11, hhmm="12:30", n_nodes=1, ends_after_s=3, state="OUT_OF_MEMORY", exit_code="0:125",
+        planted_id="m-out-of-memory", day=11, hhmm="12:30", n_nodes=1, script="job_memory", ends_after_s=3,
+        state="OUT_OF_MEMORY", exit_code="0:125",
         component="software", expected_component="software", expected_cause="out_of_memory", has_device=False,
         note="the job's own memory limit",
     ),
@@ -139,9 +140,9 @@ PLAN = (
 )  # fmt: skip
 
 SILENT_NODE = "gpu-a08"
-"""Its logs of two days were never collected: nothing is planted on it, and these days are not failure-free."""
+"""Its logs of two days, civil and UTC, were never collected: nothing is planted on it, and these days are not failure-free."""
 
-SILENT_DAYS = (5, 6)
+SILENT = ((5, "00:00"), (7, "01:00"))
 MAINTENANCE_HHMM = ("09:00", "13:00")
 REPLACED = "b-hbm-storm"
 """The incident whose GPU is replaced."""
