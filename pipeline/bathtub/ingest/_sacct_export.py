@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from bathtub.ingest._sacct_cells import EMPTY, Cells, split_cells
-from bathtub.ingest._sacct_layout import Layout, configured, is_fixed_width, is_message, read_header, refuse_fixed_width
+from bathtub.ingest._sacct_layout import Layout, configured, is_blank, is_fixed_width, is_message, read_header, refuse_fixed_width
 from bathtub.source import Quarantine, Source
 
 BLOCK = 1 << 22
@@ -13,7 +13,7 @@ REJECT_BYTES = 4096
 
 def opening(text: str) -> list[str]:
     """The first lines that are the export's own."""
-    return [line for line in text.lstrip("\ufeff").split("\n")[:100] if line.strip() and not is_message(line)]
+    return [line for line in text.lstrip("\ufeff").split("\n")[:100] if not is_blank(line) and not is_message(line)]
 
 
 def cells_of(source: Source) -> Iterator[Cells]:

@@ -55,7 +55,7 @@ FINE = {
 COMMAND = (
     "sacct -a -D -P -S <from> -E <to> -o JobID,JobIDRaw,Submit,Start,End,ElapsedRaw,State,ExitCode,NodeList,AllocTRES,JobName"
 )
-_NAME_AND_DELIMITER = re.compile(r"[A-Za-z]+([^A-Za-z\s,]+)[A-Za-z]")
+_NAME_AND_DELIMITER = re.compile(r"[A-Za-z]+([^A-Za-z ,\t\r\n]+)[A-Za-z]")
 _FIXED_HEADER = re.compile(r"\s*[A-Za-z]+(?:\s+[A-Za-z]+)+\s*")
 _RULER = re.compile(r"\s*-+(?:\s+-+)+\s*")
 
@@ -123,7 +123,7 @@ def configured(settings: Settings, lines: list[str]) -> Layout:
     delimiter = settings.delimiter or "|"
     if "JobID" not in names:
         raise Quarantine("columns_required", "the configured columns lack JobID: name them as in `sacct -o`")
-    filled = [line for line in lines if line.strip()]
+    filled = [line for line in lines if not is_blank(line)]
     if filled and len(names) > 1 and not any(delimiter in line for line in filled):
         refuse_fixed_width(filled)
     full = sum(line.removesuffix("\r").endswith(delimiter) and line.count(delimiter) >= len(names) for line in filled)
@@ -141,6 +141,11 @@ def is_fixed_width(lines: list[str]) -> bool:
 def refuse_fixed_width(lines: list[str]) -> None:
     """Raises Quarantine: columns cut to width cannot be read back."""
     raise Quarantine("fixed_width", f"columns are cut to width, as in {lines[0][:60]!r}: run `{COMMAND}`")
+
+
+def is_blank(line: str) -> bool:
+    """Whether a line holds nothing; a delimiter that Unicode takes for a blank is something."""
+    return not line.strip(" \t\r")
 
 
 def is_message(line: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 
-from bathtub.ingest._sacct_layout import Layout, is_message, read_header
+from bathtub.ingest._sacct_layout import Layout, is_blank, is_message, read_header
 
 MAX_LINES = 1000
 MAX_CHARACTERS = 1 << 20
@@ -59,7 +59,7 @@ def _note(found: Records, lines: list[str], reading: _Reading) -> None:
     if reading.cells is not None:
         found.kept.append((start, reading.cells, "\n".join(lines[start : reading.end])))
     elif reading.is_each_alone:
-        blank = [at for at in range(start, reading.end) if not lines[at].strip()]
+        blank = [at for at in range(start, reading.end) if is_blank(lines[at])]
         found.n_out_of_scope += len(blank)
         found.rejected += [(at, reading.reason, lines[at]) for at in range(start, reading.end) if at not in blank]
     else:
@@ -68,7 +68,7 @@ def _note(found: Records, lines: list[str], reading: _Reading) -> None:
 
 def is_foreign(line: str, layout: Layout) -> bool:
     """Blank, a message of the client, or a repeated header."""
-    if not line.strip() or is_message(line):
+    if is_blank(line) or is_message(line):
         return True
     header = read_header(line, layout.delimiter, is_strict=False)
     return header is not None and header.names == layout.names
@@ -155,15 +155,13 @@ class _Attempts:
     def settled(self, lines: list[str], start: int, end: int) -> _Reading:
         """What the lines are when no reading is strictly valid.
 
-        A full first line is taken as it stands where there is one way to. Lines that never made a full record are
-        rejected each alone: none of them could open one either.
+        A first line with exactly the right number of cells is taken as it stands. Lines that never made a full
+        record are rejected each alone: none of them could open one either.
         """
         if self.spare is not None:
             return self.spare
         if not self.n:
             return _Reading(end, is_each_alone=True)
-        ways = list(readings(lines[start].split(self.layout.delimiter), self.layout)) if self._is_full(lines[start]) else []
-        return _Reading(start + 1, ways[0] if len(ways) == 1 else None)
-
-    def _is_full(self, line: str) -> bool:
-        return line.count(self.layout.delimiter) >= self.layout.n_delimiters
+        parts = lines[start].split(self.layout.delimiter)
+        ways = list(readings(parts, self.layout)) if len(parts) == self.layout.n_delimiters + 1 else []
+        return _Reading(start + 1, ways[0] if ways else None)

@@ -34,7 +34,7 @@ import polars as pl
 from bathtub.ingest import Batch, Format
 from bathtub.ingest._hostlist import count_nodes
 from bathtub.ingest._rows import conform, rejects
-from bathtub.ingest._sacct_cells import Cells
+from bathtub.ingest._sacct_cells import EMPTY, Cells
 from bathtub.ingest._sacct_export import cells_of, opening
 from bathtub.ingest._sacct_layout import is_fixed_width, read_header
 from bathtub.ingest._sacct_rows import refuse_foreign_times, rows
@@ -42,6 +42,7 @@ from bathtub.schema import table
 from bathtub.source import Source
 
 MAX_NAMES = 1 << 20
+NOTHING = Cells(EMPTY, [], n_out_of_scope=0, taken=0)
 JOBS, STEPS = table("jobs"), table("job_steps")
 
 
@@ -57,9 +58,12 @@ def _parse(source: Source) -> Iterator[Batch]:
         if not is_judged and not cells.frame.is_empty():
             refuse_foreign_times(cells.frame, source)
             is_judged = True
+        rest = cells
         for frame in _slices(cells.frame):
-            yield _batch(frame, source)
-        yield _rest(cells, source)
+            yield _batch(frame, rest, source)
+            rest = NOTHING
+        if rest is cells:
+            yield _batch(EMPTY, cells, source)
 
 
 def _slices(cells: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -73,22 +77,17 @@ def _slices(cells: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield cells.filter(piece == number)
 
 
-def _batch(cells: pl.DataFrame, source: Source) -> Batch:
+def _batch(cells: pl.DataFrame, rest: Cells, source: Source) -> Batch:
+    """The batch of some cells, and of the records that never became any."""
     found = rows(cells, source)
     good, bad = found.filter(pl.col("reject").is_null()), found.filter(pl.col("reject").is_not_null())
     frames = {
         "jobs": conform(JOBS, good.filter(pl.col("step").is_null()), source),
         "job_steps": conform(STEPS, good.filter(pl.col("step").is_not_null()), source),
     }
-    refused = rejects(bad.select("line", "reject", "raw").iter_rows(), FORMAT.name, source)
-    return Batch(frames, refused, read=len(found), kept=len(good), rejected=len(bad), out_of_scope=0)
-
-
-def _rest(cells: Cells, source: Source) -> Batch:
-    """The batch of the records that never became cells."""
-    n_rejected = len(cells.rejected)
-    frame = rejects(cells.rejected, FORMAT.name, source)
-    return Batch({}, frame, n_rejected + cells.n_out_of_scope, 0, n_rejected, cells.n_out_of_scope)
+    refused = sorted([*rest.rejected, *bad.select("line", "reject", "raw").iter_rows()])
+    read = len(good) + len(refused) + rest.n_out_of_scope
+    return Batch(frames, rejects(refused, FORMAT.name, source), read, len(good), len(refused), rest.n_out_of_scope)
 
 
 FORMAT = Format("slurm_sacct", "1", "a logical row", (JOBS, STEPS), _claims, _parse)
