@@ -37,17 +37,17 @@ class Planted:
 PLAN = (
     Planted(
         planted_id="a-hbm-contained", day=2, hhmm="10:40", n_nodes=8, script="hbm_contained", ends_after_s=48,
-        component="hbm", expected_component="hbm", expected_cause="double_bit_error",
+        component="hbm", expected_component="hbm", expected_cause="uncorrectable_ecc",
         note="48 in the framebuffer with 63 and 94, then a storm of 45; the job aborts",
     ),
     Planted(
         planted_id="b-hbm-storm", day=3, hhmm="15:10", n_nodes=4, script="hbm_storm", ends_after_s=598,
-        component="hbm", expected_component="hbm", expected_cause="uncontained_error",
+        component="hbm", expected_component="hbm", expected_cause="uncontained_ecc",
         note="2,000 lines of 95 in eight minutes are one burst; the GPU is replaced two days later",
     ),
     Planted(
         planted_id="c-sram", day=4, hhmm="08:20", n_nodes=2, script="sram", ends_after_s=22,
-        component="gpu_sram", expected_component="gpu_sram", expected_cause="double_bit_error",
+        component="gpu_sram", expected_component="gpu_sram", expected_cause="uncorrectable_ecc",
         note="48 naming SRAM, with 172",
     ),
     Planted(
@@ -58,7 +58,7 @@ PLAN = (
     ),
     Planted(
         planted_id="e-gsp", day=5, hhmm="13:50", n_nodes=4, script="gsp", ends_after_s=612, exit_code="6:0",
-        component="gsp", expected_component="gsp", expected_cause="rpc_timeout",
+        component="gsp", expected_component="gsp", expected_cause="firmware_timeout",
         note="119 again and again; the job hangs until its watchdog aborts it",
     ),
     Planted(
@@ -68,30 +68,30 @@ PLAN = (
     ),
     Planted(
         planted_id="g-page-fault", day=7, hhmm="11:00", n_nodes=1, script="page_fault", ends_after_s=9, exit_code="1:0",
-        component="software", expected_component="software", expected_cause="page_fault",
+        component="software", expected_component="software", expected_cause="program_fault",
         note="31, then 43 and 45: an illegal address of the program", has_device=False,
     ),
     Planted(
         planted_id="h-exception", day=7, hhmm="19:20", n_nodes=2, script="exception", ends_after_s=14, exit_code="1:0",
-        component="software", expected_component="software", expected_cause="graphics_exception",
+        component="software", expected_component="software", expected_cause="program_fault",
         note="sixteen lines of 13 on many units, then 43: the program again", has_device=False,
     ),
     Planted(
         planted_id="i-host-hang", day=8, hhmm="14:30", n_nodes=2, dumps="never_joined", ends_after_s=2400,
         state="CANCELLED by 5003", exit_code="0:0", has_device=False,
-        component="os", expected_component="os", expected_cause="hang",
+        component="os", expected_component="os", expected_cause="rank_never_joined",
         note="one rank never joins an all_reduce and its host's log is silent: os, and no more than low confidence",
     ),
     Planted(
         planted_id="j-missing-dump", day=9, hhmm="02:15", n_nodes=1, dumps="missing", ends_after_s=3000,
         state="TIMEOUT", exit_code="0:0", has_device=False,
-        component="gpu", expected_component="unknown", expected_cause="hang",
+        component="gpu", expected_component="unknown", expected_cause="rank_without_dump",
         note="the rank that all wait for left no dump: the files cannot tell its GPU from its host",
     ),
     Planted(
         planted_id="k-maintenance", day=9, hhmm="09:25", n_nodes=1, script="reboot_noise", ends_after_s=310, ran_h=4.0,
         state="NODE_FAIL", exit_code="0:1", is_node_down=True, is_failure=False, is_planned=True, has_device=False,
-        component="maintenance", expected_component="maintenance", expected_cause="maintenance",
+        component="maintenance", expected_component="maintenance", expected_cause="planned_maintenance",
         note="a planned window: 79 and 154 while the node goes down, and a small job that was still there",
     ),
     Planted(
@@ -129,12 +129,12 @@ PLAN = (
     ),
     Planted(
         planted_id="q-new-code", day=13, hhmm="11:50", n_nodes=2, script="new_code", ends_after_s=33,
-        component="gpu", expected_component="unknown", expected_cause="unknown_code",
+        component="gpu", expected_component="unknown", expected_cause="unknown_xid",
         note="a code that no catalogue has",
     ),
     Planted(
         planted_id="r-idle-gpu", day=13, hhmm="20:05", n_nodes=0, script="pmu_halt",
-        component="gpu", expected_component="gpu", expected_cause="pmu_halt",
+        component="gpu", expected_component="gpu", expected_cause="gpu_halt",
         note="62 on an idle node: a failure that killed nobody",
     ),
 )  # fmt: skip
