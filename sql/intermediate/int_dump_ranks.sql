@@ -7,7 +7,8 @@ with refused as (
         source_id,
         format,
         coalesce(nullif(regexp_extract(name, '^(.*)/[^/]*$', 1), ''), '.') as dump_set,
-        try_cast(nullif(regexp_extract(name, '([0-9]+)[^0-9/]*$', 1), '') as bigint) as rank
+        try_cast(nullif(regexp_extract(name, '([0-9]+)[^0-9/]*$', 1), '') as bigint) as rank,
+        regexp_matches(name, '[0-9](\.json)?$') as is_named_as_dump
     from stg_sources
     where status = 'quarantined' and (format = 'flight_recorder' or reason = 'empty_file')
 ),
@@ -21,7 +22,10 @@ unreadable as (
     from refused
     where
         rank < 131072
-        and (format is not null or (cluster, dump_set) in (select (known.cluster, known.dump_set) from stg_dumps as known))
+        and (
+            format is not null
+            or (is_named_as_dump and (cluster, dump_set) in (select (known.cluster, known.dump_set) from stg_dumps as known))
+        )
     group by cluster, dump_set, rank
 ),
 

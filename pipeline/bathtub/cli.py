@@ -1,0 +1,332 @@
+"""The command line. Nothing heavy is imported here: each command imports what it runs.
+
+Data goes to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 done but
+inputs were quarantined or coverage is low, 4 a quality gate is breached, 5 another run holds the lock.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
+
+from cyclopts import App, Group, Parameter
+
+from bathtub import __version__
+
+app = App(
+    name="bathtub",
+    version=__version__,
+    help="Why each GPU job died, which part is to blame, how often it fails, and what the vendor gets.",
+)
+DATA = Group("What the logs say")
+Json = Annotated[bool, Parameter(name="--json", negative="", help="JSON lines on stdout; errors as JSON on stderr")]
+Tz = Annotated[str | None, Parameter(help="IANA zone of zone-less text and of civil days")]
+Cluster = Annotated[str | None, Parameter(help="name of the cluster")]
+ConfigFile = Annotated[Path | None, Parameter(help="bathtub.toml")]
+LakeDir = Annotated[Path, Parameter(help="folder of the lake")]
+
+
+class Failed(Exception):
+    """A command cannot go on: the message says what, where and what to do."""
+
+    def __init__(self, message: str, code: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _flags(
+    cluster: str | None,
+    tz: str | None,
+    *,
+    node: str | None = None,
+    format_name: str | None = None,
+    columns: str | None = None,
+    delimiter: str | None = None,
+    collected_at: str | None = None,
+) -> Any:
+    from bathtub.config import Flags, utc
+
+    return Flags(
+        cluster=cluster,
+        tz=tz,
+        node=node,
+        format=format_name,
+        columns=tuple(name.strip() for name in columns.split(",")) if columns else (),
+        delimiter=delimiter,
+        collected_at=utc(collected_at) if collected_at else None,
+    )
+
+
+@app.command(group=DATA)
+def parse(
+    files: Annotated[list[Path], Parameter(help="files, or folders whose files are read")],
+    *,
+    format_name: Annotated[str | None, Parameter(name="--format", help="read as this format, whatever claims it")] = None,
+    columns: Annotated[str | None, Parameter(help="columns of a file without header, A,B,…")] = None,
+    delimiter: Annotated[str | None, Parameter(help="delimiter of its fields")] = None,
+    config: ConfigFile = None,
+    cluster: Cluster = None,
+    tz: Tz = None,
+    node: Annotated[str | None, Parameter(help="node of a file that names none")] = None,
+    collected_at: Annotated[str | None, Parameter(help="when the file was collected, ISO time")] = None,
+    as_json: Json = False,
+) -> int:
+    """Read raw files and print their rows, rejects and counts; no lake is needed."""
+    from bathtub.adhoc import parse_files
+
+    chosen = _config(config, _flags(
+        cluster, tz, node=node, format_name=format_name, columns=columns, delimiter=delimiter, collected_at=collected_at,
+    ))
+    lines = parse_files(files, chosen)
+    return _print_lines(lines, as_json=as_json)
+
+
+@app.command(group=DATA)
+def judge(
+    files: Annotated[list[Path], Parameter(help="files, or folders whose files are read")],
+    *,
+    format_name: Annotated[str | None, Parameter(name="--format", help="read as this format, whatever claims it")] = None,
+    columns: Annotated[str | None, Parameter(help="columns of a file without header, A,B,…")] = None,
+    delimiter: Annotated[str | None, Parameter(help="delimiter of its fields")] = None,
+    config: ConfigFile = None,
+    cluster: Cluster = None,
+    tz: Tz = None,
+    node: Annotated[str | None, Parameter(help="node of files that name none")] = None,
+    collected_at: Annotated[str | None, Parameter(help="when the files were collected, ISO time")] = None,
+    as_json: Json = False,
+) -> int:
+    """Read raw files and judge them in memory: bursts, incidents, verdicts."""
+    from bathtub.adhoc import judge_files
+
+    chosen = _config(config, _flags(
+        cluster, tz, node=node, format_name=format_name, columns=columns, delimiter=delimiter, collected_at=collected_at,
+    ))
+    return _print_lines(judge_files(files, chosen), as_json=as_json)
+
+
+@app.command(group=DATA)
+def hang(
+    files: Annotated[list[Path], Parameter(help="folder of the dumps, or the dumps")],
+    *,
+    world: Annotated[int | None, Parameter(help="number of ranks of the job")] = None,
+    as_json: Json = False,
+) -> int:
+    """Name the ranks to blame for a hang, out of its flight-recorder dumps."""
+    from bathtub.hang import hang as judge_dumps
+
+    verdict = judge_dumps(files, world)
+    if as_json:
+        _print_json(verdict)
+    else:
+        print(f"{verdict['finding']} ({verdict['class']}, {verdict['confidence']}): {verdict.get('summary') or 'nobody is named'}")
+        for name in ("culprits", "suspects", "missing"):
+            print(f"  {name}: {', '.join(map(str, verdict[name])) or '-'}")
+    return 0
+
+
+@app.command
+def nightly(
+    *,
+    inbox: Annotated[Path, Parameter(help="folder of the raw files")],
+    lake: LakeDir,
+    out: Annotated[Path, Parameter(help="folder of the reports")],
+    cluster: Cluster = None,
+    tz: Tz = None,
+    day: Annotated[date | None, Parameter(name="--date", help="last civil day of the reports; yesterday by default")] = None,
+    first: Annotated[date | None, Parameter(name="--from", help="first civil day of the reports")] = None,
+    last: Annotated[date | None, Parameter(name="--to", help="last civil day of the reports")] = None,
+    config: ConfigFile = None,
+    strict: Annotated[bool, Parameter(negative="", help="exit code 1 in place of 3")] = False,
+    as_json: Json = False,
+) -> int:
+    """Take in what is new in the inbox, judge the whole lake, and write the reports."""
+    from bathtub.nightly import Window
+    from bathtub.nightly import nightly as run
+
+    if not inbox.is_dir():
+        raise Failed(f"--inbox {inbox} is no folder", 2)
+    if (first is None) != (last is None) or (day is not None and first is not None):
+        raise Failed("give --date, or --from and --to together", 2)
+    if first is not None and last is not None and last < first:
+        raise Failed(f"--to {last} lies before --from {first}", 2)
+    chosen = _config(config, _flags(cluster, tz))
+    window = Window.of(chosen.cluster.zone or "UTC", day, first, last)
+    with _progress() as progress:
+        result = run(inbox, lake, out, chosen, window, progress)
+    _print_result(result, out, as_json=as_json)
+    return 1 if strict and result.exit_code == 3 else result.exit_code
+
+
+@app.command
+def demo(
+    *,
+    out: Annotated[Path, Parameter(help="folder to write everything to")] = Path("demo-out"),
+    as_json: Json = False,
+) -> int:
+    """Simulate a small cluster, run the whole chain on its raw logs, and print found beside planted."""
+    from bathtub.showcase import run_demo
+
+    with _progress() as progress:
+        shown = run_demo(out, progress)
+    if as_json:
+        for row in shown.rows():
+            _print_json(row)
+    else:
+        shown.show()
+    return 0 if shown.is_right else 1
+
+
+@app.command
+def explain(
+    incident: Annotated[str, Parameter(help="incident id, or its beginning")],
+    *,
+    lake: LakeDir,
+    as_json: Json = False,
+) -> int:
+    """Show an incident as a timeline: job, node, device, rule, and the raw lines with file and line number."""
+    from bathtub.explain import explain as told
+
+    found = told(incident, lake)
+    if as_json:
+        _print_json(found.as_json())
+    else:
+        print(found.as_text())
+    return 0
+
+
+@app.command
+def fit(
+    model: Annotated[str, Parameter(help="name of the model")],
+    file: Annotated[Path, Parameter(help="lifetimes or cells, .csv or .parquet")],
+    *,
+    level: Annotated[float, Parameter(help="confidence level")] = 0.95,
+    truncation: Annotated[Literal["time", "failure"] | None, Parameter(help="mtbf: how observation ends")] = None,
+    as_json: Json = False,
+) -> int:
+    """Fit one model to a table and print its estimates with limits, or why it refuses."""
+    from bathtub.fit import fit as fitted
+
+    options = {"truncation": truncation} if truncation else {}
+    rows = fitted(model, file, level, **options)
+    _print_rows(rows, as_json=as_json)
+    return 0
+
+
+@app.command
+def sql(
+    query: Annotated[str, Parameter(help="a select over marts, models, lake and knowledge tables")],
+    *,
+    lake: LakeDir,
+    as_json: Json = False,
+) -> int:
+    """Run a query over the newest snapshot of a lake."""
+    from bathtub.explain import query_lake
+
+    _print_rows(query_lake(query, lake), as_json=as_json)
+    return 0
+
+
+def _config(path: Path | None, flags: Any) -> Any:
+    from bathtub.config import load
+
+    return load(path, flags)
+
+
+def _print_json(row: Mapping[str, object]) -> None:
+    print(json.dumps(row, default=_text, ensure_ascii=False))
+
+
+def _text(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return list(value) if isinstance(value, (set, tuple)) else str(value)
+
+
+def _print_lines(lines: Iterable[Any], *, as_json: bool) -> int:
+    """Prints (table, row) lines as they come; the exit code is 3 where a file was quarantined."""
+    code, counts = 0, dict[str, int]()
+    for line in lines:
+        refused = line.table == "sources" and line.row.get("status") == "quarantined"
+        code = 3 if refused else code
+        if refused:
+            print(f"{line.row['full_name']}: {line.row['reason']}: {line.row['detail']}", file=sys.stderr)
+        if as_json:
+            _print_json({"table": line.table, "row": line.row})
+        elif line.table in ("sources", "verdicts"):
+            print(line)
+        counts[line.table] = counts.get(line.table, 0) + 1
+    if not as_json:
+        print("rows: " + (", ".join(f"{name} {n}" for name, n in sorted(counts.items()) if name != "sources") or "none"))
+    return code
+
+
+def _print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
+    if as_json:
+        for row in rows:
+            _print_json(row)
+        return
+    from bathtub.showcase import show_table
+
+    show_table(rows)
+
+
+def _print_result(result: Any, out: Path, *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    if as_json:
+        _print_json({**asdict(result), "out": str(out)})
+        return
+    files = ", ".join(f"{n} {status}" for status, n in result.counts.items() if n) or "none"
+    print(f"files: {files}")
+    for text in (*result.warnings, *result.findings):
+        print(f"warning: {text}", file=sys.stderr)
+    print(f"report {result.report_id} in {out}: incidents.csv, reliability.csv, rma_candidates.csv, llama3.csv; run.json has every count")
+
+
+def _progress() -> Any:
+    """A progress bar on stderr at a terminal, nothing elsewhere."""
+    from bathtub.showcase import progress
+
+    return progress(sys.stderr.isatty() and "NO_COLOR" not in os.environ)
+
+
+def _expected() -> Mapping[type[BaseException], int]:
+    """The exceptions that are outcomes, with their exit codes; only those whose module is loaded can have been raised."""
+    named = {
+        ("bathtub.config", "ConfigError"): 2,
+        ("bathtub.lake", "LakeLocked"): 5,
+        ("bathtub.lake", "LakeError"): 1,
+        ("bathtub.explain", "NotFound"): 1,
+        ("bathtub.source", "Quarantine"): 2,
+    }
+    loaded = {getattr(sys.modules[module], name): code for (module, name), code in named.items() if module in sys.modules}
+    return {**loaded, ValueError: 2, FileNotFoundError: 2, OSError: 1}
+
+
+def _fail(message: str, code: int, *, as_json: bool) -> NoReturn:
+    text = json.dumps({"error": message, "exit_code": code}) if as_json else f"bathtub: {message}"
+    print(text, file=sys.stderr)
+    sys.exit(code)
+
+
+def main(run: Callable[[], Any] = app) -> None:
+    """Runs the command line and exits."""
+    as_json = "--json" in sys.argv
+    try:
+        run()
+        sys.stdout.flush()
+    except Failed as error:
+        _fail(str(error), error.code, as_json=as_json)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: no further write may fail
+        sys.exit(0)
+    except KeyboardInterrupt:
+        _fail("interrupted", 1, as_json=as_json)
+    except Exception as error:
+        code = next((code for kind, code in _expected().items() if isinstance(error, kind)), None)
+        if code is None:
+            raise
+        _fail(str(error), code, as_json=as_json)
