@@ -1,7 +1,7 @@
 """Lines of `sacct` to a frame of cells: as columns where a line is plainly one record, else one by one.
 
-A line with exactly the header's delimiters, a job id, a known state and readable times in their places is a record by
-every rule of the exact splitter, and no record can go on behind one. So only the runs of other lines are split exactly.
+A line with exactly the header's delimiters and ids, a known state, times and numbers in their places is a record by
+every rule of the exact splitter, and none can reach into it. So only the runs of other lines are split exactly.
 """
 
 from dataclasses import dataclass

@@ -41,13 +41,19 @@ _NUMBER = "[0-9]*"
 
 _IDS = {"JobID": JOB_ID, "JobIDRaw": JOB_ID_RAW}
 _TIMES = dict.fromkeys(("Submit", "Start", "End", "Eligible"), TIME)
-STRICT = {**_IDS, "State": KNOWN_STATE, **_TIMES}
+STRICT = {
+    **_IDS,
+    "State": KNOWN_STATE,
+    **_TIMES,
+    **dict.fromkeys(("ExitCode", "DerivedExitCode"), "(?:[0-9]+:[0-9]+)?"),
+    **dict.fromkeys(("Elapsed", "Suspended"), _DURATION),
+    **dict.fromkeys(("ElapsedRaw", "NNodes"), _NUMBER),
+}
 LOOSE = {**_IDS, "State": r"[A-Z_?]+(?: by [0-9]+)?", **_TIMES}
 FINE = {
     **STRICT,
-    **dict.fromkeys(("Elapsed", "Suspended", "TotalCPU", "UserCPU", "SystemCPU", "CPUTime"), _DURATION),
-    **dict.fromkeys(("ElapsedRaw", "NNodes", "NCPUS", "AllocCPUS", "AllocNodes", "UID", "GID", "DBIndex", "NTasks"), _NUMBER),
-    **dict.fromkeys(("ExitCode", "DerivedExitCode"), "(?:[0-9]+:[0-9]+)?"),
+    **dict.fromkeys(("TotalCPU", "UserCPU", "SystemCPU", "CPUTime"), _DURATION),
+    **dict.fromkeys(("NCPUS", "AllocCPUS", "AllocNodes", "UID", "GID", "DBIndex", "NTasks"), _NUMBER),
     **dict.fromkeys(("AllocTRES", "ReqTRES"), "(?:[^=,]+=[^=,]*(?:,[^=,]+=[^=,]*)*)?"),
 }
 """What cells look like: STRICT makes a line a record by itself, LOOSE lets a new state pass, FINE chooses among readings."""
