@@ -53,15 +53,13 @@ def _put_scalar(value: object) -> bytes:
     return b"\x8a\x08" + struct.pack("<q", value)
 
 
-def entry(
-    number: int, seq: int, *, group: str = "0", pg_id: int = 0, op: str = "nccl:all_reduce", done: bool = True, **more: object
-):
+def entry(number: int, seq: int, *, op: str = "nccl:all_reduce", done: bool = True, **more: object) -> dict[str, object]:
     """One entry of layout 2.10."""
     created = NS + number * 1_000_000
     return {
         "record_id": number,
-        "pg_id": pg_id,
-        "process_group": (group, "default_pg" if group == "0" else "TENSOR_GROUP"),
+        "pg_id": 0,
+        "process_group": ("0", "default_pg"),
         "collective_seq_id": seq,
         "p2p_seq_id": 0,
         "op_id": seq,

@@ -6,7 +6,7 @@ Steps that are no SQL (the wait-for graph) stand in the same order. No SQL is bu
 
 import graphlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -137,7 +137,7 @@ def build(
     for declared in tables().values():
         if declared.name not in inputs or not len(inputs[declared.name]):
             _ = None if isinstance(inputs.get(declared.name), pl.DataFrame) else provide_empty(con, declared)
-    todo = [step for step in _needed(targets) if step.name not in inputs]
+    todo = [step for step in _needed(targets, inputs) if step.name not in inputs]
     for step in todo:
         on_step(step.name)
         if step.run is None:
@@ -149,7 +149,8 @@ def build(
     return [step.name for step in todo]
 
 
-def _needed(targets: Iterable[str] | None) -> list[Step]:
+def _needed(targets: Iterable[str] | None, given: Container[str] = ()) -> list[Step]:
+    """The steps that the targets need; what only a given relation would have needed is left out."""
     known = steps()
     if targets is None:
         return list(known.values())
@@ -157,7 +158,7 @@ def _needed(targets: Iterable[str] | None) -> list[Step]:
     stack = list(targets)
     while stack:
         name = stack.pop()
-        if name in known and name not in wanted:
+        if name in known and name not in wanted and name not in given:
             wanted.add(name)
             stack.extend(known[name].reads)
     return [step for step in known.values() if step.name in wanted]

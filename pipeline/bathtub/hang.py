@@ -1,0 +1,114 @@
+"""One set of flight-recorder dumps judged at once: what `bathtub hang` prints.
+
+The same ingest, SQL and graph as the nightly run, over files that need no lake.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+
+from bathtub.ingest import claim
+from bathtub.ingest.flight_recorder import FORMAT, MAX_BYTES
+from bathtub.schema import table
+from bathtub.source import Quarantine, Settings, Source, digest, head, identify, raw_digest
+from bathtub.warehouse import build, connect
+
+IGNORED = frozenset({".pipe", ".tmp", ".bak", ".log"})
+"""Suffixes of what torch and people leave beside the dumps."""
+
+_SETTINGS = Settings(max_expanded_bytes=MAX_BYTES)
+_NOBODY: Mapping[str, object] = {"cluster": _SETTINGS.cluster, "dump_set": "."}
+
+
+def hang(paths: Iterable[Path], world: int | None = None) -> dict[str, object]:
+    """The verdict on the dumps in these folders and files, all taken as one set.
+
+    Keys: finding, class, culprits, suspects, missing (ranks), confidence, group, seq, evidence (each with file and
+    entry, from 1), summary. `world`: number of ranks of the job, where it is known. Raises OSError.
+    """
+    frames: dict[str, list[pl.DataFrame]] = {declared.name: [] for declared in FORMAT.tables}
+    sources = [_taken(path, frames) for path in dump_files(paths)]
+    inputs = {name: pl.concat(parts) for name, parts in frames.items() if parts}
+    inputs["sources"] = _dated(pl.DataFrame(sources, schema=table("sources").polars))
+    inputs["int_dump_worlds"] = pl.DataFrame(
+        [{**_NOBODY, "world_size": world}] if world is not None and any(frames.values()) else [],
+        schema={"cluster": pl.String, "dump_set": pl.String, "world_size": pl.Int64},
+    )
+    with connect() as con:
+        build(con, inputs, ["int_hang_verdicts"])
+        rows = con.table("int_hang_verdicts").pl().to_dicts()
+    names = {str(source["source_id"]): str(source["full_name"]) for source in sources}
+    return _told(rows[0], names) if rows else _no_dump()
+
+
+def dump_files(paths: Iterable[Path]) -> list[Path]:
+    """The files that may be dumps: those named, and of each folder named those directly in it; sorted by name."""
+    found: set[Path] = set()
+    for path in paths:
+        found |= {each for each in path.iterdir() if each.is_file() and _may_be_dump(each)} if path.is_dir() else {path}
+    return sorted(found, key=lambda path: (path.name, path))
+
+
+def _may_be_dump(path: Path) -> bool:
+    return not path.name.startswith(".") and path.suffix.lower() not in IGNORED
+
+
+def _taken(path: Path, frames: dict[str, list[pl.DataFrame]]) -> dict[str, object]:
+    """The file's row of `sources`; what it holds goes to `frames`."""
+    collected_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
+    source = Source(path, path.name, _SETTINGS, collected_at)
+    row: dict[str, object] = {"status": "quarantined", "format": None, "cluster": source.cluster, "settings": "{}"}
+    row |= {"name": source.name, "full_name": source.full_name, "collected_at": collected_at}
+    try:
+        if claim(head(path, MAX_BYTES), path.name).name == FORMAT.name:
+            row["format"] = FORMAT.name
+            content_id, n_bytes, _ = digest(path, MAX_BYTES)
+            source = replace(
+                source, content_id=content_id, source_id=identify(source.cluster, content_id, source.name), n_bytes=n_bytes
+            )
+            for batch in FORMAT.parse(source):
+                for name, frame in batch.frames.items():
+                    frames[name].append(_dated(frame))
+            row["status"] = "ingested"
+    except Quarantine as refused:
+        row |= {"reason": refused.reason, "detail": refused.detail}
+    content_id = source.content_id or raw_digest(path)
+    return row | {"content_id": content_id, "source_id": identify(source.cluster, content_id, source.name)}
+
+
+def _dated(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(event_day=pl.lit(None, dtype=pl.Date()))
+
+
+def _told(row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    """A row of int_hang_verdicts in the words of the interface; evidence names files in place of their ids."""
+    evidence = []
+    for ref in row["evidence"]:  # type: ignore[attr-defined]
+        source_id, _, line = str(ref).rpartition(":")
+        evidence.append(f"{names.get(source_id, source_id)}:{line}")
+    return {
+        "finding": row["finding"],
+        "class": row["hang_class"],
+        "culprits": row["culprits"],
+        "suspects": row["suspects"],
+        "missing": row["missing"],
+        "confidence": row["confidence"],
+        "group": row["pg_name"],
+        "seq": row["seq"],
+        "evidence": evidence,
+        "summary": row["summary"],
+    }
+
+
+def _no_dump() -> dict[str, object]:
+    nobody: dict[str, object] = {"culprits": [], "suspects": [], "missing": [], "group": None, "seq": None, "evidence": []}
+    return {
+        "finding": "no_data",
+        "class": "unknown",
+        "confidence": "low",
+        **nobody,
+        "summary": "there is no dump among the files",
+    }
