@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 
 from bathtub import knowledge
 from bathtub.config import Config
 from bathtub.ingest import Quarantine
-from bathtub.intake import Outcome, Stat, Task, collected_at, discover, open_source, written
+from bathtub.intake import Stat, Task, collected_at, discover, open_source, take
+from bathtub.lake import Spool
 from bathtub.nightly import parameters
 from bathtub.schema import tables
 from bathtub.source import Source, raw_digest
@@ -70,12 +72,12 @@ def _parse(path: Path, full_name: str, config: Config) -> Iterator[Line]:
             frames = {**batch.frames, "rejects": batch.rejects}
             lines += [Line(name, row) for name, frame in frames.items() for row in frame.iter_rows(named=True)]
     except Quarantine as refused:
-        told = {"status": "quarantined", "reason": refused.reason, "detail": refused.detail}
-        yield Line("sources", {"full_name": full_name, "format": format_name, **dict.fromkeys(COUNTS, 0), **told})
-        return
-    yield from lines
-    told = {"full_name": full_name, "format": format_name, "source_id": source.source_id, "status": "ingested", **counts}
-    yield Line("sources", {**told, "reason": None, "detail": None})
+        counts = dict.fromkeys(COUNTS, 0)
+        told: dict[str, object] = {"status": "quarantined", "reason": refused.reason, "detail": refused.detail}
+    else:
+        yield from lines
+        told = {"status": "ingested", "reason": None, "detail": None, "source_id": source.source_id}
+    yield Line("sources", {"full_name": full_name, "format": format_name, **counts, **told})
 
 
 def judge_files(paths: Sequence[Path], config: Config) -> Iterator[Line]:
@@ -96,11 +98,6 @@ def judge_files(paths: Sequence[Path], config: Config) -> Iterator[Line]:
 
 def read_all(paths: Sequence[Path], config: Config) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
     """The lake tables of some files as frames (event_day is null), and a line about each file, with its counts."""
-    from tempfile import TemporaryDirectory
-
-    from bathtub.intake import take
-    from bathtub.lake import Spool
-
     parts: dict[str, list[pl.DataFrame]] = {}
     rows, told, known = [], [], set[str]()
     with TemporaryDirectory(prefix="bathtub-spool-") as folder:
@@ -136,6 +133,3 @@ def _task(path: Path, full_name: str, config: Config) -> Task:
         bare = Source(path, full_name, settings, collected_at(path, full_name, settings), content_id, content_id, 0)
         return Task(bare, None, nothing, quarantine=(refused.reason, refused.detail))
     return Task(source, claimed.name, nothing)
-
-
-__all__ = ["Line", "Outcome", "judge_files", "named_files", "parse_files", "read_all", "written"]

@@ -26,6 +26,7 @@ Json = Annotated[bool, Parameter(name="--json", negative="", help="JSON lines on
 Tz = Annotated[str | None, Parameter(help="IANA zone of zone-less text and of civil days")]
 Cluster = Annotated[str | None, Parameter(help="name of the cluster")]
 ConfigFile = Annotated[Path | None, Parameter(help="bathtub.toml")]
+FAILED, USAGE, GAPS = 1, 2, 3
 LakeDir = Annotated[Path, Parameter(help="folder of the lake")]
 
 
@@ -77,9 +78,18 @@ def parse(
     """Read raw files and print their rows, rejects and counts; no lake is needed."""
     from bathtub.adhoc import parse_files
 
-    chosen = _config(config, _flags(
-        cluster, tz, node=node, format_name=format_name, columns=columns, delimiter=delimiter, collected_at=collected_at,
-    ))
+    chosen = _config(
+        config,
+        _flags(
+            cluster,
+            tz,
+            node=node,
+            format_name=format_name,
+            columns=columns,
+            delimiter=delimiter,
+            collected_at=collected_at,
+        ),
+    )
     lines = parse_files(files, chosen)
     return _print_lines(lines, as_json=as_json)
 
@@ -101,9 +111,18 @@ def judge(
     """Read raw files and judge them in memory: bursts, incidents, verdicts."""
     from bathtub.adhoc import judge_files
 
-    chosen = _config(config, _flags(
-        cluster, tz, node=node, format_name=format_name, columns=columns, delimiter=delimiter, collected_at=collected_at,
-    ))
+    chosen = _config(
+        config,
+        _flags(
+            cluster,
+            tz,
+            node=node,
+            format_name=format_name,
+            columns=columns,
+            delimiter=delimiter,
+            collected_at=collected_at,
+        ),
+    )
     return _print_lines(judge_files(files, chosen), as_json=as_json)
 
 
@@ -121,9 +140,11 @@ def hang(
     if as_json:
         _print_json(verdict)
     else:
-        print(f"{verdict['finding']} ({verdict['class']}, {verdict['confidence']}): {verdict.get('summary') or 'nobody is named'}")
+        print(
+            f"{verdict['finding']} ({verdict['class']}, {verdict['confidence']}): {verdict.get('summary') or 'nobody is named'}"
+        )
         for name in ("culprits", "suspects", "missing"):
-            print(f"  {name}: {', '.join(map(str, verdict[name])) or '-'}")
+            print(f"  {name}: {_listed(verdict[name])}")
     return 0
 
 
@@ -147,17 +168,17 @@ def nightly(
     from bathtub.nightly import nightly as run
 
     if not inbox.is_dir():
-        raise Failed(f"--inbox {inbox} is no folder", 2)
+        raise Failed(f"--inbox {inbox} is no folder", USAGE)
     if (first is None) != (last is None) or (day is not None and first is not None):
-        raise Failed("give --date, or --from and --to together", 2)
+        raise Failed("give --date, or --from and --to together", USAGE)
     if first is not None and last is not None and last < first:
-        raise Failed(f"--to {last} lies before --from {first}", 2)
+        raise Failed(f"--to {last} lies before --from {first}", USAGE)
     chosen = _config(config, _flags(cluster, tz))
     window = Window.of(chosen.cluster.zone or "UTC", day, first, last)
     with _progress() as progress:
         result = run(inbox, lake, out, chosen, window, progress)
     _print_result(result, out, as_json=as_json)
-    return 1 if strict and result.exit_code == 3 else result.exit_code
+    return FAILED if strict and result.exit_code == GAPS else result.exit_code
 
 
 @app.command
@@ -245,12 +266,16 @@ def _text(value: object) -> object:
     return list(value) if isinstance(value, (set, tuple)) else str(value)
 
 
+def _listed(values: Any) -> str:
+    return ", ".join(str(value) for value in values) or "-"
+
+
 def _print_lines(lines: Iterable[Any], *, as_json: bool) -> int:
     """Prints (table, row) lines as they come; the exit code is 3 where a file was quarantined."""
     code, counts = 0, dict[str, int]()
     for line in lines:
         refused = line.table == "sources" and line.row.get("status") == "quarantined"
-        code = 3 if refused else code
+        code = GAPS if refused else code
         if refused:
             print(f"{line.row['full_name']}: {line.row['reason']}: {line.row['detail']}", file=sys.stderr)
         if as_json:
@@ -283,7 +308,7 @@ def _print_result(result: Any, out: Path, *, as_json: bool) -> None:
     print(f"files: {files}")
     for text in (*result.warnings, *result.findings):
         print(f"warning: {text}", file=sys.stderr)
-    print(f"report {result.report_id} in {out}: incidents.csv, reliability.csv, rma_candidates.csv, llama3.csv; run.json has every count")
+    print(f"report {result.report_id} in {out}; run.json there has every count")
 
 
 def _progress() -> Any:

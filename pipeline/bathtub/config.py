@@ -136,7 +136,14 @@ class Flags:
 def _pattern(glob: str) -> re.Pattern[str]:
     """A path glob as a regular expression; `{node}` and `{job_id}` become groups of one path part or less."""
     pieces = re.split(r"(\*\*/?|\*|\?|\{node\}|\{job_id\})", glob)
-    meaning = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*", "?": r"[^/]", "{node}": r"(?P<node>[^/]+?)", "{job_id}": r"(?P<job_id>[^/]+?)"}
+    meaning = {
+        "**/": r"(?:.*/)?",
+        "**": r".*",
+        "*": r"[^/]*",
+        "?": r"[^/]",
+        "{node}": r"(?P<node>[^/]+?)",
+        "{job_id}": r"(?P<job_id>[^/]+?)",
+    }
     return re.compile("".join(meaning.get(piece, re.escape(piece)) for piece in pieces), re.DOTALL)
 
 

@@ -65,7 +65,9 @@ def _entry(row: Mapping[str, object]) -> list[str]:
     mark = ">" if row["is_decisive"] else " "
     n_lines = f" x{row['n_lines']}" if isinstance(row["n_lines"], int) and row["n_lines"] > 1 else ""
     where = " ".join(str(row[name]) for name in ("node", "device") if row[name])
-    head = f"{mark} {_time(row['seen_at'])}  {row['kind']} {row['code'] or ''}{n_lines} {where} ({row['role']}, {row['severity']})"
+    head = (
+        f"{mark} {_time(row['seen_at'])}  {row['kind']} {row['code'] or ''}{n_lines} {where} ({row['role']}, {row['severity']})"
+    )
     said = str(row["raw"] or row["text"] or "")[:RAW_SHOWN]
     return [head, f"      {row['source_name'] or row['source_id']}:{row['line']}  {said}"]
 
@@ -98,7 +100,7 @@ def explain(incident_id: str, root: Path) -> Explained:
     chosen = found.row(0, named=True)
     evidence = pl.read_parquet(marts["incident_evidence"]).filter(pl.col("incident_id") == chosen["incident_id"])
     repeated = evidence.with_columns(is_repeat=pl.int_range(pl.len()).over("evidence_id") > 0)
-    return Explained(chosen, repeated.sort("seen_at", "evidence_id", "line").to_dicts())
+    return Explained(chosen, repeated.sort("seen_at", "source_name", "line", "evidence_id").to_dicts())
 
 
 def query_lake(query: str, root: Path) -> list[dict[str, object]]:
@@ -123,4 +125,5 @@ def query_lake(query: str, root: Path) -> list[dict[str, object]]:
             relation = con.sql(query)
         except duckdb.Error as error:
             raise ValueError(str(error)) from error
-        return [] if relation is None else relation.pl().to_dicts()
+        rows: list[dict[str, object]] = [] if relation is None else relation.pl().to_dicts()
+        return rows

@@ -81,8 +81,8 @@ def collected_at(path: Path, full_name: str, settings: Settings) -> datetime:
 def open_source(path: Path, full_name: str, settings: Settings) -> tuple[Source, Format]:
     """The identified Source of one file, and its format. Raises Quarantine."""
     bare = Source(path, full_name, settings, collected_at(path, full_name, settings))
-    claimed = claim(head(path, settings.max_expanded_bytes), full_name, settings.format)
     content_id, n_bytes, prefixes = digest(path, settings.max_expanded_bytes)
+    claimed = claim(head(path, settings.max_expanded_bytes), full_name, settings.format)
     name = bare.name if claimed.name_carries_data else None
     source_id = identify(settings.cluster, content_id, name)
     return replace(bare, content_id=content_id, source_id=source_id, n_bytes=n_bytes, prefixes=prefixes), claimed
@@ -104,10 +104,9 @@ class Intake:
 
     def decide(self, files: Iterable[tuple[Path, str]]) -> tuple[list[Task], list[Outcome]]:
         """The files to be read, smallest first, and what became of the others."""
-        tasks, outcomes = [], []
-        for path, full_name in files:
-            found = self._look(path, full_name)
-            (tasks if isinstance(found, Task) else outcomes).append(found)  # type: ignore[attr-defined]
+        found = [self._look(path, full_name) for path, full_name in files]
+        tasks = [each for each in found if isinstance(each, Task)]
+        outcomes = [each for each in found if isinstance(each, Outcome)]
         return self._among_themselves(tasks, outcomes)
 
     def _look(self, path: Path, full_name: str) -> Task | Outcome:
@@ -126,10 +125,10 @@ class Intake:
             return Outcome(full_name, "quarantined", reason="cannot_be_opened")
 
     def _identified(self, path: Path, full_name: str, settings: Settings, stat: Stat) -> Task | Outcome:
-        claimed = claim(head(path, settings.max_expanded_bytes), full_name, settings.format)
         siblings = self._by_name.get((settings.cluster, logical_name(full_name)), [])
         lengths = [int(str(row["n_bytes"])) for row in siblings]
         content_id, n_bytes, prefixes = digest(path, settings.max_expanded_bytes, lengths)
+        claimed = claim(head(path, settings.max_expanded_bytes), full_name, settings.format)
         when = self._collected.get(content_id) or collected_at(path, full_name, settings)
         source_id = identify(settings.cluster, content_id, logical_name(full_name) if claimed.name_carries_data else None)
         source = Source(path, full_name, settings, when, content_id, source_id, n_bytes, prefixes)
@@ -183,7 +182,9 @@ class Intake:
         if task.quarantine is not None:
             return []
         same = [each for each in others if each.format == task.format and each.source.name == task.source.name]
-        same = [each for each in same if each.source.cluster == task.source.cluster and 0 < each.source.n_bytes < task.source.n_bytes]
+        same = [
+            each for each in same if each.source.cluster == task.source.cluster and 0 < each.source.n_bytes < task.source.n_bytes
+        ]
         limit = task.source.settings.max_expanded_bytes
         start = head(task.source.path, limit) if same else b""
         alike = [each for each in same if start.startswith(head(each.source.path, limit)[: len(start)])]
@@ -210,13 +211,15 @@ def _stat(path: Path) -> Stat:
 
 def written(settings: Settings) -> str:
     """The settings that change what is read, as JSON text."""
-    kept = {name: getattr(settings, name) for name in ("zone", "node", "job_id", "collected_at", "format", "columns", "delimiter")}
+    kept = {
+        name: getattr(settings, name) for name in ("zone", "node", "job_id", "collected_at", "format", "columns", "delimiter")
+    }
     return json.dumps({name: value for name, value in kept.items() if value}, default=str, sort_keys=True)
 
 
 def take(task: Task, folder: Path) -> Outcome:
     """Reads one file into a spool folder: the unit of work of a worker. Gives its `sources` row."""
-    row = {name: None for name in table("sources").polars} | _identity(task)
+    row = dict.fromkeys(table("sources").polars) | _identity(task)
     spool = Spool(folder)
     if task.quarantine is None:
         try:

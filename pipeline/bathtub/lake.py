@@ -99,7 +99,8 @@ class Lake:
             "delta.logRetentionDuration": "interval 3650 days",  # older snapshots must stay readable
             "delta.deletedFileRetentionDuration": f"interval {self.retention_days} days",
         }
-        for declared in tables().values():
+        # `sources` comes last: where it stands, all others do, so that a reader finds either all or no lake.
+        for declared in sorted(tables().values(), key=lambda each: each.name == "sources"):
             DeltaTable.create(
                 self.uri(declared.name),
                 schema=declared.arrow,
@@ -174,7 +175,9 @@ class Lake:
         reader = pa.RecordBatchReader.from_batches(declared.arrow, (batch for part in batches for batch in part.to_batches()))
         properties = CommitProperties(custom_metadata={"run_id": run_id})
         if not replaced:
-            write_deltalake(self.uri(declared.name), reader, mode="append", writer_properties=_WRITER, commit_properties=properties)
+            write_deltalake(
+                self.uri(declared.name), reader, mode="append", writer_properties=_WRITER, commit_properties=properties
+            )
             return
         # Every written row must satisfy the predicate, so it covers old and new ids and days.
         ids = sorted({*replaced, *(_spooled_ids(paths))})
@@ -183,7 +186,12 @@ class Lake:
         if span is not None:
             where = f"((event_day >= '{span[0]}' AND event_day <= '{span[1]}') OR event_day IS NULL) AND {where}"
         write_deltalake(
-            self.uri(declared.name), reader, mode="overwrite", predicate=where, writer_properties=_WRITER, commit_properties=properties
+            self.uri(declared.name),
+            reader,
+            mode="overwrite",
+            predicate=where,
+            writer_properties=_WRITER,
+            commit_properties=properties,
         )
 
 

@@ -4,33 +4,27 @@ Incremental and idempotent: what is known costs a look; any kill leaves a readab
 same tables and CSVs as a run that was never killed.
 """
 
-import hashlib
-import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import msgspec
 import polars as pl
-from blake3 import blake3
 
-from bathtub import __version__, knowledge
+from bathtub import knowledge
 from bathtub.config import Config, check_zone
 from bathtub.intake import Intake, Outcome, Task, discover, load_seen, save_seen, take
-from bathtub.lake import Change, Lake, Snapshot, Spool, locked, write_atomically
-from bathtub.reports import Context, dictionary, reports
-from bathtub.reports._csv import Report
+from bathtub.lake import Change, Lake, Snapshot, Spool, locked
+from bathtub.publish import publish, write_run
 from bathtub.schema import table, tables
 from bathtub.warehouse import build, checks, connect, marts
 
 BATCH_FILES = 256
 BATCH_BYTES = 256 << 20
 DONE, DONE_WITH_GAPS, GATE_BREACHED = 0, 3, 4
-KEPT_REVISIONS = "revisions"
 
 
 @dataclass(frozen=True)
@@ -80,12 +74,12 @@ def nightly(inbox: Path, lake_dir: Path, out: Path, config: Config, window: Wind
         snapshot = lake.snapshot()
         findings, frames, live, version = classify(lake, snapshot, config, window, progress)
         keep_marts(lake_dir, snapshot, frames)
-        result = report(out, config, window, frames, live, version)
-        result.findings = findings
+        published = publish(out, config, (window.start_at, window.end_at), frames, live, version)
+        result = Result(DONE, findings=findings, report_id=published.report_id, revision=published.revision)
         result.warnings = late(outcomes, had_data=had_data, window=window, config=config)
         result.counts = _counts(outcomes)
         result.exit_code = _exit_code(result, frames, live, config)
-        _write_run(out, run_id, started_at, result, outcomes, snapshot)
+        write_run(out, run_id, started_at, result, outcomes, snapshot)
         _trim_marts(lake_dir, snapshot)
     return result
 
@@ -112,7 +106,9 @@ def _batches(tasks: Sequence[Task]) -> Iterator[list[Task]]:
     """Tasks in groups of at most BATCH_FILES files and about BATCH_BYTES bytes."""
     batch: list[Task] = []
     for task in tasks:
-        if batch and (len(batch) == BATCH_FILES or sum(each.source.n_bytes for each in batch) + task.source.n_bytes > BATCH_BYTES):
+        if batch and (
+            len(batch) == BATCH_FILES or sum(each.source.n_bytes for each in batch) + task.source.n_bytes > BATCH_BYTES
+        ):
             yield batch
             batch = []
         batch.append(task)
@@ -132,7 +128,9 @@ def _commit(lake: Lake, live: pl.DataFrame, batch: Sequence[Task], taken: Sequen
     lake.commit(Change(spools, rows, gone), run_id)
 
 
-def parameters(config: Config, window: Window | None = None, knowledge_version: str = "", world: int | None = None) -> pl.DataFrame:
+def parameters(
+    config: Config, window: Window | None = None, knowledge_version: str = "", world: int | None = None
+) -> pl.DataFrame:
     """The one row of the relation `parameters`."""
     end_at = window.end_at if window else datetime(2100, 1, 1, tzinfo=UTC)
     row = {
@@ -153,7 +151,8 @@ def classify(
     """All SQL over a snapshot: the broken promises, the marts, the live sources, the knowledge version."""
     known = knowledge.tables(config.knowledge, Path(config.folder))
     version = knowledge.version(known)
-    inputs = {**lake.files(snapshot), **known, "parameters": parameters(config, window, version)}
+    inputs: dict[str, pl.DataFrame | Sequence[str]] = {**lake.files(snapshot), **known}
+    inputs["parameters"] = parameters(config, window, version)
     done: list[str] = []
 
     def step(name: str) -> None:
@@ -197,97 +196,6 @@ def _trim_marts(root: Path, snapshot: Snapshot) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def report(
-    out: Path, config: Config, window: Window, frames: Mapping[str, pl.DataFrame], live: pl.DataFrame, version: str
-) -> Result:
-    """Writes the CSVs and manifest.json; earlier ones that differ go to out/revisions/N/."""
-    cells = frames["reliability_cells"]
-    start_at = cells["window_start_at"].min() if cells.height else window.start_at
-    context = Context(
-        report_id=_report_id(config, window, live, version),
-        knowledge_version=version,
-        level=config.level,
-        burst_gap_s=config.windows.burst_gap_s,
-        window_start_at=start_at,
-        window_end_at=window.end_at,
-    )
-    files = [each.csv(frames, context) for each in reports().values()] + [dictionary()]
-    manifest = _manifest(config, context, frames, live, files)
-    revision = _publish(out, {**{each.name: each.content for each in files}, "manifest.json": manifest})
-    return Result(exit_code=DONE, report_id=context.report_id, revision=revision)
-
-
-def _report_id(config: Config, window: Window, live: pl.DataFrame, version: str) -> str:
-    ids = live.filter(pl.col("status") == "ingested")["source_id"].sort()
-    parts = [config.cluster.name, str(window.start_at), str(window.end_at), version, *ids]
-    return blake3("\x00".join(parts).encode()).hexdigest()[:12]
-
-
-def _manifest(config: Config, context: Context, frames: Mapping[str, pl.DataFrame], live: pl.DataFrame, files: Sequence[Report]) -> bytes:
-    """The deterministic account of a report: inputs with their counts, parameters, sums of the CSVs."""
-    columns = ["source_id", "content_id", "name", "format", "status", "reason", "n_read", "n_kept", "n_rejected", "n_out_of_scope"]
-    incidents = frames["incidents"]
-    return _json({
-        "report_id": context.report_id,
-        "bathtub_version": __version__,
-        "knowledge_version": context.knowledge_version,
-        "window_start_at": context.window_start_at,
-        "window_end_at": context.window_end_at,
-        "parameters": {**msgspec.structs.asdict(config.windows), "level": config.level, "node_name": config.cluster.node_name},
-        "inputs": live.select(columns).sort("name", "source_id").to_dicts(),
-        "unclassified": unclassified(incidents),
-        "coverage": frames["coverage_report"].to_dicts(),
-        "reports": [
-            {"name": each.name, "rows": each.n_rows, "guarded_cells": each.n_guarded, "sha256": hashlib.sha256(each.content).hexdigest()}
-            for each in sorted(files, key=lambda each: each.name)
-        ],
-    })
-
-
-def unclassified(incidents: pl.DataFrame) -> dict[str, float | int | None]:
-    """The headline: what share of the failures is unknown, with and without jobs that just exited."""
-    failures = incidents.filter(pl.col("is_failure"))
-    unknown = failures.filter(pl.col("component") == "unknown")
-    exits = unknown.filter(pl.col("cause") == "job_exit")
-    rest = failures.height - exits.height
-    return {
-        "failures": failures.height,
-        "unknown": unknown.height,
-        "job_exits": exits.height,
-        "ratio": round(unknown.height / failures.height, 4) if failures.height else None,
-        "ratio_without_job_exits": round((unknown.height - exits.height) / rest, 4) if rest else None,
-    }
-
-
-def _json(content: object) -> bytes:
-    return (json.dumps(content, indent=1, sort_keys=True, default=_text) + "\n").encode()
-
-
-def _text(value: object) -> str:
-    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else str(value)
-
-
-def _publish(out: Path, files: Mapping[str, bytes]) -> int:
-    """Replaces the reports in `out` where they differ; the earlier ones move to revisions/N/. Returns N, the number kept."""
-    out.mkdir(parents=True, exist_ok=True)
-    kept = sorted(int(folder.name) for folder in (out / KEPT_REVISIONS).glob("*") if folder.name.isdigit())
-    earlier = {name: (out / name).read_bytes() for name in files if (out / name).exists()}
-    is_whole = "manifest.json" in earlier  # it is written last: without it the earlier reports were never finished
-    if is_whole and any(earlier.get(name) != content for name, content in files.items()):
-        number = (kept[-1] if kept else 0) + 1
-        temporary = out / KEPT_REVISIONS / f".{number}"
-        shutil.rmtree(temporary, ignore_errors=True)
-        for name, content in earlier.items():
-            write_atomically(temporary / name, content)
-        temporary.replace(out / KEPT_REVISIONS / str(number))
-        (out / "manifest.json").unlink()
-        kept.append(number)
-    for name, content in sorted(files.items(), key=lambda item: item[0] == "manifest.json"):
-        if earlier.get(name) != content or not (out / name).exists():
-            write_atomically(out / name, content)
-    return len(kept)
-
-
 def late(outcomes: Iterable[Outcome], *, had_data: bool, window: Window, config: Config) -> list[str]:
     """One warning where new files restate days beyond lookback_days; a lake that was empty has no late data."""
     edge = window.end_at - timedelta(days=config.lake.lookback_days)
@@ -295,7 +203,8 @@ def late(outcomes: Iterable[Outcome], *, had_data: bool, window: Window, config:
     old = [row["first_at"] for row in rows if isinstance(row["first_at"], datetime) and row["first_at"] < edge]
     if not had_data or not old:
         return []
-    return [f"{len(old)} files are older than lookback_days = {config.lake.lookback_days}: days from {min(old):%Y-%m-%d} on are restated"]
+    days = f"days from {min(old):%Y-%m-%d} on are restated"
+    return [f"{len(old)} files are older than lookback_days = {config.lake.lookback_days}: {days}"]
 
 
 def _counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -314,37 +223,3 @@ def _exit_code(result: Result, frames: Mapping[str, pl.DataFrame], live: pl.Data
     gaps = result.counts["quarantined"] or result.findings or (coverage < config.limits.min_coverage_ratio).any()
     gaps = gaps or (live["status"] == "quarantined").any()
     return DONE_WITH_GAPS if gaps else DONE
-
-
-def _write_run(
-    out: Path, run_id: str, started_at: datetime, result: Result, outcomes: Sequence[Outcome], snapshot: Snapshot
-) -> None:
-    """run.json: the clock, table versions, revision and every count: what is not deterministic stands here alone."""
-    counts = ("n_read", "n_kept", "n_rejected", "n_out_of_scope")
-    write_atomically(
-        out / "run.json",
-        _json({
-            "run_id": run_id,
-            "started_at": started_at,
-            "ended_at": datetime.now(UTC),
-            **asdict(result),
-            "snapshot": dict(snapshot),
-            "files": [
-                {
-                    "full_name": each.full_name,
-                    "status": each.status,
-                    "reason": each.reason or (each.row or {}).get("reason"),
-                    **{name: (each.row or {}).get(name) for name in ("source_id", "format", "detail", *counts)},
-                }
-                for each in outcomes
-            ],
-        }),
-    )
-
-
-@contextmanager
-def opened(lake_dir: Path) -> Iterator[dict[str, pl.DataFrame]]:
-    """The marts of the newest snapshot as frames."""
-    snapshot = Lake(lake_dir).snapshot()
-    folder = lake_dir / "marts" / str(snapshot["sources"])
-    yield {path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}

@@ -12,7 +12,8 @@ from rich.table import Table
 
 from bathtub import config
 from bathtub.demo import compare, score
-from bathtub.nightly import Progress, Window, nightly, unclassified
+from bathtub.nightly import Progress, Window, nightly
+from bathtub.publish import unclassified
 from bathtub.simulate import write_demo
 
 FIRST_DAY, LAST_DAY = date(2026, 3, 2), date(2026, 3, 15)
@@ -76,7 +77,7 @@ class Shown:
         scored = score(self.compared)
         return scored["right"] == scored["planted"] and scored["wrong_confident"] == 0 and scored["extra"] == 0
 
-    def rows(self) -> Iterator[dict[str, object]]:
+    def rows(self) -> Iterator[Mapping[str, object]]:
         """Everything, for JSON lines."""
         yield from ({"table": "compared", "row": row} for row in self.compared.iter_rows(named=True))
         yield from ({"table": "reliability", "row": row} for row in self.reliability.iter_rows(named=True))
@@ -86,11 +87,14 @@ class Shown:
         """Found beside planted, the components with intervals, and where the files are."""
         names = ["planted_id", "expected_component", "found_component", "confidence", "is_serial_right", "verdict"]
         show_table(self.compared.select(names).to_dicts(), "planted and found")
-        show_table(_with_limits(self.reliability, self.llama3), "MTBF per component, device-hours in service, 95 % limits; beside Llama 3")
+        title = "MTBF per component over the device-hours in service, 95 % limits, beside the counts of the Llama 3 table"
+        show_table(_with_limits(self.reliability, self.llama3), title)
         scored, headline = score(self.compared), unclassified(self.incidents)
-        print(f"{scored['right']} of {scored['planted']} planted incidents are right, {scored['wrong_confident']} wrong with confidence,")
-        print(f"{scored['missed']} missed, {scored['extra']} not planted. Of {headline['failures']} failures {headline['unknown']} are unclassified")
-        print(f"({headline['job_exits']} of them jobs that just exited).")
+        print(f"{scored['right']} of {scored['planted']} planted incidents are judged as their evidence allows;")
+        print(f"{scored['wrong_confident']} wrong with confidence, {scored['missed']} missed, {scored['extra']} not planted.")
+        print(
+            f"Of {headline['failures']} failures {headline['unknown']} are unclassified, {headline['job_exits']} of them mere exits."
+        )
         for name in ("incidents", "reliability", "rma_candidates", "llama3"):
             print(f"  {self.folder / 'out' / name}.csv")
         incident_id = self.incidents["incident_id"][0]
@@ -103,10 +107,16 @@ def _with_limits(reliability: pl.DataFrame, llama3: pl.DataFrame) -> list[dict[s
 
     rows = tables()["components"].select("component", "llama3_row")
     published = llama3.select("llama3_row", "published_count", "published_pct")
-    shown = reliability.filter(pl.col("exposure_kind") == "in_service").join(rows, on="component", how="left", maintain_order="left")
+    shown = reliability.filter(pl.col("exposure_kind") == "in_service").join(
+        rows, on="component", how="left", maintain_order="left"
+    )
     shown = shown.join(published, on="llama3_row", how="left", maintain_order="left")
-    names = ["component", "failures", "mtbf_h", "mtbf_h_low", "mtbf_h_high", "mtbf_h_lower_bound", "fit_60", "fit_90"]
-    return shown.select(*names, "reason", "llama3_row", "published_count", "published_pct").to_dicts()
+    limits = {"low": "mtbf_h_low", "high": "mtbf_h_high", "at_least": "mtbf_h_lower_bound"}
+    beside = {"llama3_row": "llama3_row", "count": "published_count", "pct": "published_pct"}
+    named = [pl.col(column).alias(name) for name, column in (limits | {"fit_60": "fit_60", "fit_90": "fit_90"} | beside).items()]
+    return (
+        shown.sort("failures", descending=True, maintain_order=True).select("component", "failures", "mtbf_h", *named).to_dicts()
+    )
 
 
 def run_demo(folder: Path, tell: Progress) -> Shown:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import zstandard
 from blake3 import blake3
@@ -25,6 +25,7 @@ MAX_EXPANDED = 16 << 30
 _COMPRESSED = re.compile(r"\.(?:gz|zst|xz)$", re.IGNORECASE)
 _ROTATED = re.compile(r"(?:\.\d{1,3}|[-.]\d{8}(?:-\d{1,10})?|\.old)$")
 _DATE_IN_NAME = re.compile(r"(?<!\d)(20\d\d)-?(\d\d)-?(\d\d)(?!\d)")
+_ISAL_ERROR = cast("type[Exception]", isal_zlib.IsalError)
 _ZSTD_END = b"\xa5" * 4096  # compresses to a run, so that no raw block of a cut frame can pass it through
 
 
@@ -179,16 +180,18 @@ def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
         for piece in pieces:
             total += len(piece)
             if total > limit:
-                raise Quarantine("expanded_too_large", f"expands past max_expanded_bytes = {limit}: raise it if the file is right")
+                raise Quarantine(
+                    "expanded_too_large", f"expands past max_expanded_bytes = {limit}: raise it if the file is right"
+                )
             yield piece
     except EOFError as error:
         raise Quarantine("truncated_archive", "the compressed file ends early: copy it again") from error
-    except (OSError, isal_zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+    except (OSError, _ISAL_ERROR, lzma.LZMAError, zstandard.ZstdError) as error:
         raise Quarantine("damaged_archive", f"the compressed file cannot be read ({error}): copy it again") from error
 
 
 def _gzip(file: BinaryIO, size: int) -> Iterator[bytes]:
-    with igzip.GzipFile(fileobj=file, mode="rb") as stream:
+    with igzip.IGzipFile(fileobj=file, mode="rb") as stream:  # type: ignore[no-untyped-call]
         while piece := stream.read(size):
             yield piece
 

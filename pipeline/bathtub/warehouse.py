@@ -66,12 +66,12 @@ def references(con: duckdb.DuckDBPyConnection, sql: str) -> frozenset[str]:
     if tree.get("error"):
         message = f"{tree.get('error_message')} in: {sql[:80]}"
         raise ValueError(message)
-    names, own = set(), set()
+    names, own = set[str](), set[str]()
     for node in _nodes(tree):
         if node.get("type") == "BASE_TABLE":
             names.add(str(node["table_name"]))
-        if "cte_map" in node:
-            own.update(str(entry["key"]) for entry in node["cte_map"].get("map", ()))
+        if isinstance(ctes := node.get("cte_map"), dict):
+            own.update(str(entry["key"]) for entry in ctes.get("map", ()))
     return frozenset(names - own)
 
 
@@ -135,8 +135,9 @@ def build(
         if isinstance(content, pl.DataFrame) or len(content):
             provide(con, name, content)
     for declared in tables().values():
-        if declared.name not in inputs or not len(inputs[declared.name]):
-            _ = None if isinstance(inputs.get(declared.name), pl.DataFrame) else provide_empty(con, declared)
+        content = inputs.get(declared.name, ())
+        if not isinstance(content, pl.DataFrame) and not len(content):
+            provide_empty(con, declared)
     todo = [step for step in _needed(targets, inputs) if step.name not in inputs]
     for step in todo:
         on_step(step.name)

@@ -30,13 +30,29 @@ unreadable as (
 ),
 
 named as (
-    select cluster, dump_set, rank from stg_dumps
+    select
+        cluster,
+        dump_set,
+        rank
+    from stg_dumps
     union all
-    select cluster, dump_set, rank from unreadable
+    select
+        cluster,
+        dump_set,
+        rank
+    from unreadable
     union all
-    select cluster, dump_set, unnest(member_ranks) from stg_process_groups
+    select
+        cluster,
+        dump_set,
+        unnest(member_ranks)
+    from stg_process_groups
     union all
-    select cluster, dump_set, world_size - 1 from int_dump_worlds
+    select
+        cluster,
+        dump_set,
+        world_size - 1
+    from int_dump_worlds
 ),
 
 expected as (

@@ -15,21 +15,52 @@ with configured as (
 ),
 
 named as (
-    select cluster, dump_set, rank, pg_name, pg_desc, source_id from stg_collectives
+    select
+        cluster,
+        dump_set,
+        rank,
+        pg_name,
+        pg_desc,
+        source_id
+    from stg_collectives
     union all
-    select cluster, dump_set, rank, pg_name, pg_desc, source_id from stg_process_groups
+    select
+        cluster,
+        dump_set,
+        rank,
+        pg_name,
+        pg_desc,
+        source_id
+    from stg_process_groups
 ),
 
 held as (
-    select cluster, dump_set, rank, pg_name, max(pg_desc) as pg_desc, min(source_id) as source_id
+    select
+        cluster,
+        dump_set,
+        rank,
+        pg_name,
+        max(pg_desc) as pg_desc,
+        min(source_id) as source_id
     from named
     where pg_name is not null
     group by cluster, dump_set, rank, pg_name
 ),
 
 peers as (
-    select cluster, dump_set, pg_name, member, min(pg_key) as pg_key
-    from (select distinct cluster, dump_set, pg_name, pg_key, unnest(member_ranks) as member from configured)
+    select
+        cluster,
+        dump_set,
+        pg_name,
+        member,
+        min(pg_key) as pg_key
+    from (select distinct
+        cluster,
+        dump_set,
+        pg_name,
+        pg_key,
+        unnest(member_ranks) as member
+    from configured)
     group by cluster, dump_set, pg_name, member
     having count(*) = 1
 )
@@ -48,4 +79,8 @@ from held
 left join configured as own
     on held.cluster = own.cluster and held.dump_set = own.dump_set and held.rank = own.rank and held.pg_name = own.pg_name
 left join peers
-    on held.cluster = peers.cluster and held.dump_set = peers.dump_set and held.rank = peers.member and held.pg_name = peers.pg_name
+    on
+        held.cluster = peers.cluster
+        and held.dump_set = peers.dump_set
+        and held.rank = peers.member
+        and held.pg_name = peers.pg_name

@@ -7,16 +7,16 @@ with configured as (
         keys.dump_set,
         keys.pg_key,
         keys.pg_name,
-        groups.member_ranks
-    from stg_process_groups as groups
+        pgs.member_ranks
+    from stg_process_groups as pgs
     inner join int_group_keys as keys
         on
-            groups.cluster = keys.cluster
-            and groups.dump_set = keys.dump_set
-            and groups.rank = keys.rank
-            and groups.pg_name = keys.pg_name
-    where groups.member_ranks is not null
-    qualify row_number() over (partition by keys.cluster, keys.dump_set, keys.pg_key order by groups.member_ranks) = 1
+            pgs.cluster = keys.cluster
+            and pgs.dump_set = keys.dump_set
+            and pgs.rank = keys.rank
+            and pgs.pg_name = keys.pg_name
+    where pgs.member_ranks is not null
+    qualify row_number() over (partition by keys.cluster, keys.dump_set, keys.pg_key order by pgs.member_ranks) = 1
 ),
 
 listed as (
@@ -28,17 +28,35 @@ listed as (
 ),
 
 inferred as (
-    select cluster, dump_set, pg_key, pg_name, rank as member
+    select
+        cluster,
+        dump_set,
+        pg_key,
+        pg_name,
+        rank as member
     from int_group_keys
     where not is_configured
     union
-    select keys.cluster, keys.dump_set, keys.pg_key, keys.pg_name, ranks.rank
+    select
+        keys.cluster,
+        keys.dump_set,
+        keys.pg_key,
+        keys.pg_name,
+        ranks.rank
     from int_group_keys as keys
     inner join int_dump_ranks as ranks on keys.cluster = ranks.cluster and keys.dump_set = ranks.dump_set
     where keys.is_default and not keys.is_configured
 )
 
-select cluster, dump_set, pg_key, pg_name, member, member_number, false as is_inferred from listed
+select
+    cluster,
+    dump_set,
+    pg_key,
+    pg_name,
+    member,
+    member_number,
+    false as is_inferred
+from listed
 union all
 select
     cluster,

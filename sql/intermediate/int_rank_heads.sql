@@ -24,10 +24,10 @@ pending as (
     from int_rank_ops
     where is_pending
     union
-    select groups.source_id
-    from stg_process_groups as groups
-    inner join stg_dumps as dumps on groups.source_id = dumps.source_id
-    where dumps.n_entries = 0 and groups.last_enqueued > groups.last_completed
+    select pgs.source_id
+    from stg_process_groups as pgs
+    inner join stg_dumps as dumps on pgs.source_id = dumps.source_id
+    where dumps.n_entries = 0 and pgs.last_enqueued > pgs.last_completed
 )
 
 select

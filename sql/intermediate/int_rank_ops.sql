@@ -41,7 +41,7 @@ passed as (
 select
     settled.*,
     regexp_extract(settled.operation, '^(send|recv) ', 1) = 'send' as is_send,
-    try_cast(nullif(regexp_extract(settled.operation, '^(?:send|recv) [0-9]+(?:->|<-)([0-9]+)$', 1), '') as bigint) as peer_number,
+    try_cast(regexp_extract(settled.operation, '^(?:send|recv) [0-9]+(?:->|<-)([0-9]+)$', 1) as bigint) as peer_number,
     not settled.is_done and (settled.is_p2p or passed.seq is null or settled.seq > passed.seq) as is_pending
 from settled
 left join passed on settled.source_id = passed.source_id and settled.pg_key = passed.pg_key

@@ -24,13 +24,25 @@ with transfers as (
 ),
 
 needed as (
-    select heads.cluster, heads.dump_set, heads.rank, members.member, members.is_inferred, null as is_met
+    select
+        heads.cluster,
+        heads.dump_set,
+        heads.rank,
+        members.member,
+        members.is_inferred,
+        null as is_met
     from int_rank_heads as heads
     inner join int_group_members as members
         on heads.cluster = members.cluster and heads.dump_set = members.dump_set and heads.pg_key = members.pg_key
     where not heads.is_p2p and heads.rank != members.member
     union all
-    select ours.cluster, ours.dump_set, ours.rank, ours.member, bool_or(ours.is_inferred), bool_and(theirs.member is not null)
+    select
+        ours.cluster,
+        ours.dump_set,
+        ours.rank,
+        ours.member,
+        bool_or(ours.is_inferred),
+        bool_and(theirs.member is not null)
     from transfers as ours
     left join transfers as theirs
         on
@@ -76,4 +88,8 @@ left join int_dump_ranks as files
 left join int_rank_heads as there
     on needed.cluster = there.cluster and needed.dump_set = there.dump_set and needed.member = there.rank
 left join int_rank_groups as theirs
-    on needed.cluster = theirs.cluster and needed.dump_set = theirs.dump_set and needed.member = theirs.rank and heads.pg_key = theirs.pg_key
+    on
+        needed.cluster = theirs.cluster
+        and needed.dump_set = theirs.dump_set
+        and needed.member = theirs.rank
+        and heads.pg_key = theirs.pg_key

@@ -26,7 +26,10 @@ select
     coalesce(named.is_p2p, false) as is_p2p,
     coalesce(named.operation = 'coalesced', false) as is_batch_end,
     named.is_late,
-    coalesce(case when named.backend = 'gloo' then named.is_retired else named.state = 'completed' and not named.is_late end, true) as is_done,
+    coalesce(
+        case when named.backend = 'gloo' then named.is_retired else named.state = 'completed' and not named.is_late end,
+        true
+    ) as is_done,
     named.input_sizes,
     named.output_sizes,
     named.input_dtypes,

@@ -16,7 +16,7 @@ select
     first_created_at,
     last_created_at,
     flags,
-    list_contains(flags, 'recorder_off') as is_recorder_off
+    coalesce(list_contains(flags, 'recorder_off'), false) as is_recorder_off
 from dumps
 where rank is not null
 qualify row_number() over (

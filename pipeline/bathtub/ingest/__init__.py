@@ -90,4 +90,6 @@ def claim(head: bytes, name: str, forced: str | None = None) -> Format:
         raise Quarantine("claimed_twice", f"claimed by {names}: name the format in the configuration")
     if not head:
         raise Quarantine("empty_file", "the file has no content: check what should have written it")
-    raise Quarantine("unclaimed", "no format claims it: name the format and its columns in the configuration if it is one we read")
+    raise Quarantine(
+        "unclaimed", "no format claims it: name the format and its columns in the configuration if it is one we read"
+    )

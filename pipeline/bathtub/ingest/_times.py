@@ -11,7 +11,10 @@ from bathtub.source import Quarantine, Source
 TOLERANCE = timedelta(days=1)
 """How far a stamp may lie behind the collection of its file: clocks and zones of file times are loose."""
 
-_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
+_MONTHS = {
+    name: number
+    for number, name in enumerate(("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)
+}
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?$")
 _BSD = re.compile(r"([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d\d):(\d\d):(\d\d)$")
 
@@ -66,7 +69,8 @@ def iso(text: str, source: Source) -> Stamp:
     *parts, fraction, offset = found.groups()
     micros = int((fraction or "0").ljust(6, "0")[:6])
     try:
-        naive = datetime(*(int(part) for part in parts), micros)  # type: ignore[misc,arg-type]
+        year, month, day, hour, minute, second = (int(part) for part in parts)
+        naive = datetime(year, month, day, hour, minute, second, micros)  # noqa: DTZ001 - the zone comes next
     except ValueError:
         return UNKNOWN
     if offset is None:

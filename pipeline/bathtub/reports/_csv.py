@@ -1,4 +1,4 @@
-"""CSV as vendors and spreadsheets can take it: RFC 4180, UTF-8, `\\n`, times in UTC, no formulas.
+r"""CSV as vendors and spreadsheets can take it: RFC 4180, UTF-8, `\n`, times in UTC, no formulas.
 
 A cell that begins with `=`, `+`, `-`, `@`, tab or carriage return and is no number gets a `'` in front, since a
 spreadsheet would run it; how many were changed is counted in the manifest. Null is an empty field, empty text is `""`.

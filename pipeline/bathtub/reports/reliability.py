@@ -44,8 +44,12 @@ def _rows(marts: Mapping[str, pl.DataFrame], context: Context) -> pl.DataFrame:
     cells = marts["reliability_cells"]
     key = ["population", "component", "exposure_kind"]
     fitted = mtbf(cells.select(*key, "failures", "exposure_h"), level=context.level)
-    renamed = fitted.rename({"estimate": "mtbf_h", "low": "mtbf_h_low", "high": "mtbf_h_high", "lower_bound": "mtbf_h_lower_bound"})
-    beside = cells.select(*key, "window_start_at", "window_end_at", "n_devices", pl.col("exposure_h").alias("device_hours"), "failures")
+    renamed = fitted.rename(
+        {"estimate": "mtbf_h", "low": "mtbf_h_low", "high": "mtbf_h_high", "lower_bound": "mtbf_h_lower_bound"}
+    )
+    beside = cells.select(
+        *key, "window_start_at", "window_end_at", "n_devices", pl.col("exposure_h").alias("device_hours"), "failures"
+    )
     joined = beside.join(renamed.drop("exposure_h"), on=key, how="left", maintain_order="left")
     return joined.with_columns(
         knowledge_version=pl.lit(context.knowledge_version),

@@ -98,15 +98,17 @@ class Table:
         import pyarrow as pa
 
         event_day = Column("event_day", "date", "UTC date of the row's own time; null where it has none")
-        return pa.schema([
-            pa.field(
-                column.name,
-                arrow_type(column.dtype),
-                nullable=column.null,
-                metadata={"doc": column.doc} | ({"unit": column.unit} if column.unit else {}),
-            )
-            for column in (*self.columns, event_day)
-        ])
+        return pa.schema(
+            [
+                pa.field(
+                    column.name,
+                    arrow_type(column.dtype),
+                    nullable=column.null,
+                    metadata={"doc": column.doc} | ({"unit": column.unit} if column.unit else {}),
+                )
+                for column in (*self.columns, event_day)
+            ]
+        )
 
     @cached_property
     def duckdb(self) -> str:

@@ -1,7 +1,8 @@
 """The scan of a text log: whole chunks are searched for all literals at once, and only lines with a hit come out.
 
 One Aho-Corasick automaton runs over each chunk as bytes; newlines are counted near memory speed. Lines are numbered
-from 1. A line of any length costs bounded memory: what exceeds LINE_LIMIT is dropped up to its newline, and it is
+from 1. Headers are sampled once per SAMPLE_EVERY bytes, and closer at the start of a file, so that a small quiet log shows
+all its days. A line of any length costs bounded memory: what exceeds LINE_LIMIT is dropped up to its newline, and it is
 marked as cut.
 """
 
@@ -12,6 +13,8 @@ from functools import cache
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
 SAMPLE_EVERY = 1 << 16
+SAMPLE_CLOSELY = 1 << 10
+CLOSE_BYTES = 1 << 20
 LINE_LIMIT = 1 << 20
 
 
@@ -36,11 +39,13 @@ def scan(chunks: Iterable[bytes], literals: tuple[bytes, ...]) -> Iterator[tuple
     `chunks` are the content in pieces cut anywhere. The last line needs no newline.
     """
     find = _automaton(literals).find_matches_as_indexes
-    done, is_first, last = 0, True, b""
+    done, n_bytes, is_first, last = 0, 0, True, b""
     for block, is_cut in _whole_lines(chunks):
         n_lines = block.count(b"\n")
         starts = {start: True for _, start, _ in find(block)} if literals else {}
-        lines = _lines(block, starts, done, is_cut)
+        step = SAMPLE_CLOSELY if n_bytes < CLOSE_BYTES else SAMPLE_EVERY
+        lines = _lines(block, starts, range(step, len(block), step), done, is_cut=is_cut)
+        n_bytes += len(block)
         if is_first and block:
             lines = _with(lines, Line(1, block[: block.find(b"\n")], is_hit=False))
         last, is_first = block, False
@@ -56,9 +61,9 @@ def _with(lines: list[Line], sample: Line) -> list[Line]:
     return lines if lines and lines[0].number == sample.number else [sample, *lines]
 
 
-def _lines(block: bytes, hits: dict[int, bool], done: int, is_cut: bool) -> list[Line]:  # noqa: FBT001 - private
-    """The lines at the hit positions and at each sampling step, each once."""
-    wanted = sorted({*hits, *range(SAMPLE_EVERY, len(block), SAMPLE_EVERY)})
+def _lines(block: bytes, hits: dict[int, bool], samples: range, done: int, *, is_cut: bool) -> list[Line]:
+    """The lines at the hit and at the sampled positions, each once."""
+    wanted = sorted({*hits, *samples})
     found: list[Line] = []
     counted = number_at = 0
     end = -1

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from bathtub.ingest._messages import Grammar, Reject
 from bathtub.schema import table
 
-# NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, Graphics SM Global Exception on (GPC 8, TPC 5, SM 1): ...
+# NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, Graphics SM Global Exception on (GPC 8, TPC 5, SM 1): …
 _XID = re.compile(
     r"NVRM:\s*Xid\s*\(\s*(?:PCI:)?(?P<bdf>[0-9A-Fa-f:.]+)?"
     r"(?:\s+GPU-I:(?P<gpu_instance>\d+))?(?:\s+GPU-CI:(?P<compute_instance>\d+))?[^)]*\)\s*:\s*(?P<xid>\d*)(?P<rest>.*)",
@@ -30,8 +30,8 @@ _CAUSED_BY = re.compile(r"caused by previous Xid (\d+)")
 # GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)
 _RECOVERY = re.compile(r"GPU recovery action changed from 0x[0-9A-Fa-f]+ \([^)]*\) to 0x([0-9A-Fa-f]{1,4})\b")
 _OPENINGS = re.compile(
-    r",\s*(?=(?:Graphics (?:SM|Exception)|[Cc]h(?:annel)? (?:0x)?[0-9A-Fa-f]|An uncorrectable |Row Remapper|NVLink: |GPU has fallen"
-    r"|Contained: |Uncontained: |Timeout after |GPU recovery action |GSP-RISCV|[A-Z0-9_/]+\s+(?:Fatal|Nonfatal)\b))"
+    r",\s*(?=(?:Graphics (?:SM|Exception)|[Cc]h(?:annel)? (?:0x)?[0-9A-Fa-f]|An uncorrectable |Row Remapper"
+    r"|NVLink: |GPU has fallen|Contained: |Uncontained: |Timeout after |GPU recovery action |GSP-RISCV|[A-Z0-9_/]+\s+(?:Fatal|Nonfatal)\b))"
 )
 TASK_NAME_BYTES = 15
 MAX_DIGITS = 10
