@@ -1,5 +1,6 @@
 -- Everything that opens or joins an incident, and the incident: members that edges connect are one. Its id is made of the content
--- of its earliest member, so that it stays the same when other logs come in.
+-- of its earliest member, so that it stays the same when other logs come in. Dumps none of which can be read
+-- are quarantined inputs, no incident.
 -- grain: one row per cluster, member
 with recursive seeds as (
     select cluster, 'burst:' || burst_id as member, first_at as at_time
@@ -10,7 +11,7 @@ with recursive seeds as (
 
     select cluster, 'hang:' || dump_set, min(last_at)
     from int_hangs
-    where finding not in ('none', 'no_data')
+    where finding not in ('none', 'no_data') and last_at is not null
     group by all
 
     union all

@@ -94,21 +94,8 @@ def _rows(attempt: Attempt, made_at: datetime) -> Iterator[tuple[str, ...]]:
     for (step, name), (own_state, own_code) in zip(STEP_NAMES, STEPS[state.split()[0]], strict=True):
         place = ("1", attempt.nodes[0]) if step == "batch" else where
         said = (own_state or state, exit_code if own_code is None else own_code)
-        yield (
-            f"{number}.{step}",
-            f"{number}.{step}",
-            _time(attempt.started_at),
-            *times,
-            *said,
-            "",
-            *place,
-            "",
-            tres,
-            "",
-            "",
-            "",
-            name,
-        )
+        step_id = f"{number}.{step}"
+        yield (step_id, step_id, _time(attempt.started_at), *times, *said, "", *place, "", tres, "", "", "", name)
 
 
 def _waiting(attempt: Attempt, made_at: datetime) -> tuple[str, ...]:
