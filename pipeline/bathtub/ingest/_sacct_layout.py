@@ -104,6 +104,25 @@ class Layout:
         broken = all("\n" not in cell or at in self.free_text for at, cell in enumerate(cells))
         return broken and all(shape.fullmatch(cells[at]) for at, shape in self.checks[degree])
 
+    def can_open(self, line: str) -> bool:
+        """Whether a record over several lines, or with surplus delimiters, can begin with a line.
+
+        The columns before the first free text stand in it whole, since a line break is in free text only.
+        """
+        head = self.free_text[0] if self.free_text else len(self.names)
+        parts = line.split(self.delimiter, head)
+        return len(parts) > head and all(shape.fullmatch(parts[at]) for at, shape in self.checks["loose"] if at < head)
+
+    def can_close(self, line: str) -> bool:
+        """Whether it can end with a line: the columns behind the last free text stand in it whole."""
+        if not self.free_text:
+            return False
+        tail = len(self.names) - 1 - self.free_text[-1]
+        parts = line.rsplit(self.delimiter, tail + self.is_trailing)
+        first = self.free_text[-1]
+        whole = len(parts) > tail + self.is_trailing
+        return whole and all(shape.fullmatch(parts[at - first]) for at, shape in self.checks["strict"] if at > first)
+
 
 def read_header(line: str, delimiter: str | None = None, *, is_strict: bool = True) -> Layout | None:
     """The layout that a header line gives; None where it is none.

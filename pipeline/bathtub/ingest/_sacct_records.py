@@ -14,7 +14,7 @@ from bathtub.ingest._sacct_layout import Layout, is_blank, is_message, read_head
 
 MAX_LINES = 1000
 MAX_CHARACTERS = 1 << 20
-MAX_ATTEMPTS = 20
+MAX_ATTEMPTS = 100
 MAX_READINGS = 500
 
 
@@ -108,6 +108,8 @@ def readings(parts: list[str], layout: Layout) -> Iterator[list[str]]:
 def _read(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> _Reading | None:
     """The record that begins at a line; None where lines that are not here yet may decide."""
     full = _Attempts(layout)
+    if lines[start].count(layout.delimiter) != layout.n_delimiters and not layout.can_open(lines[start]):
+        return _Reading(start + 1)
     count = size = 0
     stop = min(len(lines), start + MAX_LINES)
     for end in range(start, stop):
@@ -115,10 +117,10 @@ def _read(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> _Re
             return full.settled(lines, start, end)
         count += lines[end].count(layout.delimiter)
         size += len(lines[end]) + 1
-        if size > MAX_CHARACTERS or full.n > MAX_ATTEMPTS:
+        if (end > start and size > MAX_CHARACTERS) or full.n > MAX_ATTEMPTS:
             return full.settled(lines, start, end + 1)
         if count >= layout.n_delimiters:
-            chosen = full.attempt("\n".join(lines[start : end + 1]), end + 1)
+            chosen = full.attempt("\n".join(lines[start : end + 1]), lines[end], end + 1)
             if chosen is not None:
                 return chosen
     if is_last or stop < len(lines):
@@ -128,15 +130,18 @@ def _read(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> _Re
 
 @dataclass
 class _Attempts:
-    """The readings tried so far for one record, and the first that would do if no better one comes."""
+    """The readings tried so far for one record, and one of its first full text that would do if no better one comes."""
 
     layout: Layout
     n: int = 0
     spare: _Reading | None = None
 
-    def attempt(self, text: str, end: int) -> _Reading | None:
+    def attempt(self, text: str, last: str, end: int) -> _Reading | None:
         """The one reading of a full text in which ids, state and times are valid, if there is one."""
         self.n += 1
+        is_first = self.n == 1
+        if not is_first and not self.layout.can_close(last):
+            return None
         ways = list(readings(text.split(self.layout.delimiter), self.layout))
         fitting = [cells for cells in ways if self.layout.fits(cells, "strict")]
         if len(fitting) > 1:
@@ -144,13 +149,10 @@ class _Attempts:
             return _Reading(end, fitting[0]) if len(fitting) == 1 else _Reading(end, reason="ambiguous_fields")
         if fitting:
             return _Reading(end, fitting[0])
-        self._spare(ways, end)
-        return None
-
-    def _spare(self, ways: list[list[str]], end: int) -> None:
-        loose = [cells for cells in ways if self.layout.fits(cells, "loose")]
-        if self.spare is None and len(loose) == 1:
+        loose = [cells for cells in ways if self.layout.fits(cells, "loose")] if is_first else []
+        if len(loose) == 1:
             self.spare = _Reading(end, loose[0])
+        return None
 
     def settled(self, lines: list[str], start: int, end: int) -> _Reading:
         """What the lines are when no reading is strictly valid.

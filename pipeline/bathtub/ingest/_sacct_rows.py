@@ -1,43 +1,26 @@
 """Cells of `sacct` to rows of `jobs` and `job_steps`, as expressions over a block."""
 
-from collections.abc import Mapping
-from datetime import datetime
-
 import polars as pl
 
 from bathtub.ingest import _slurm_values as slurm
 from bathtub.ingest._hostlist import NO_NODE, expand_nodes
 from bathtub.ingest._sacct_layout import JOB_ID, JOB_ID_RAW
-from bathtub.ingest._times import TOLERANCE
+from bathtub.ingest._sacct_times import TIMES, quality, with_times
 from bathtub.ingest._tres import count_gpus, names_gpus
-from bathtub.source import Quarantine, Source
+from bathtub.source import Source
 
-TIMES = {"Submit": "submitted_at", "Start": "started_at", "End": "ended_at"}
-FOREIGN_SHARE = 0.5
 _STEP = r"\.[0-9A-Za-z_]+(?:\+[0-9]+)?$"
 
 
 def rows(cells: pl.DataFrame, source: Source) -> pl.DataFrame:
     """The cells with the columns of both tables, `step` null on job rows, and `reject`: why a record is none."""
-    frame = _times(_values(cells), source)
+    frame = with_times(_values(cells), source)
     frame = frame.with_columns(
         seen_at=pl.coalesce("ended_at", "started_at", "submitted_at"),
         time_source=pl.lit("scheduler"),
         reject=_reject(),
     )
-    return frame.with_columns(flags=_flags(frame), time_quality=_quality(source))
-
-
-def refuse_foreign_times(cells: pl.DataFrame, source: Source) -> None:
-    """Raises Quarantine where most times of the cells have a form that nobody told us about."""
-    texts = pl.concat([cells[name].alias("text") for name in TIMES]).drop_nulls()
-    texts = texts.filter(~texts.is_in(slurm.NO_TIME) & ~texts.str.contains("^#+$"))
-    bad = texts.filter(slurm.instants(texts, source)["is_bad"])
-    if len(bad) > FOREIGN_SHARE * len(texts):
-        detail = (
-            f"times such as {bad[0][:40]!r} come of a SLURM_TIME_FORMAT: export again with SLURM_TIME_FORMAT=%s or without it"
-        )
-        raise Quarantine("unknown_time_format", detail)
+    return frame.with_columns(flags=_flags(frame), time_quality=quality(source))
 
 
 def _values(cells: pl.DataFrame) -> pl.DataFrame:
@@ -110,43 +93,6 @@ def _request() -> list[pl.Expr]:
     ]
 
 
-def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
-    """The three times in UTC, `is_bad_<time>` and `is_ambiguous_<time>`; the repeated hour settled where it can be."""
-    read = {column: slurm.instants(frame[name], source) for name, column in TIMES.items()}
-    for column, readings in read.items():
-        frame = frame.with_columns(
-            readings["first"].alias(column),
-            readings["last"].alias(f"last_{column}"),
-            readings["is_bad"].alias(f"is_bad_{column}"),
-            (readings["first"] != readings["last"]).fill_null(value=False).alias(f"is_ambiguous_{column}"),
-        )
-    doubtful = frame.with_row_index("row").filter(pl.any_horizontal(f"is_ambiguous_{column}" for column in TIMES.values()))
-    if doubtful.is_empty():
-        return frame
-    settled = pl.DataFrame(
-        [_settled(row) for row in doubtful.iter_rows(named=True)],
-        schema={"row": pl.UInt32, **{name: frame.schema[name] for column in read for name in (column, f"is_ambiguous_{column}")}},
-        orient="row",
-    )
-    return frame.with_row_index("row").update(settled, on="row").drop("row")
-
-
-def _settled(row: Mapping[str, object]) -> dict[str, object]:
-    """The readings of one row's times that its run time and their order leave, the first where several are left."""
-    elapsed, suspended = row["elapsed_s"], row["suspended_s"]
-    run_s = elapsed + (suspended if isinstance(suspended, int) else 0) if isinstance(elapsed, int) else None
-    submits, starts, ends = ({_time(row[column]), _time(row[f"last_{column}"])} for column in TIMES.values())
-    found: dict[str, object] = {"row": row["row"]}
-    for column, left in zip(TIMES.values(), slurm.settle((submits, starts, ends), run_s), strict=True):
-        found[column] = min((at for at in left if at is not None), default=None)
-        found[f"is_ambiguous_{column}"] = len(left) > 1
-    return found
-
-
-def _time(value: object) -> datetime | None:
-    return value if isinstance(value, datetime) else None
-
-
 def _reject() -> pl.Expr:
     cell = pl.col
     has_exit_code = cell("ExitCode").is_not_null() & cell("exit_code").is_null()
@@ -187,22 +133,3 @@ def _flags(frame: pl.DataFrame) -> pl.Expr:
     if not present:
         return pl.lit([], dtype=pl.List(pl.String))
     return pl.concat_list(present).list.drop_nulls()
-
-
-def _quality(source: Source) -> pl.Expr:
-    is_ambiguous = (
-        pl.when(pl.col("ended_at").is_not_null())
-        .then("is_ambiguous_ended_at")
-        .when(pl.col("started_at").is_not_null())
-        .then("is_ambiguous_started_at")
-        .otherwise("is_ambiguous_submitted_at")
-    )
-    return (
-        pl.when(pl.col("seen_at").is_null())
-        .then(pl.lit("unknown"))
-        .when(pl.col("seen_at") > source.collected_at + TOLERANCE)
-        .then(pl.lit("future"))
-        .when(is_ambiguous)
-        .then(pl.lit("ambiguous"))
-        .otherwise(pl.lit("exact"))
-    )

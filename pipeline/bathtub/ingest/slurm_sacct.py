@@ -37,7 +37,8 @@ from bathtub.ingest._rows import conform, rejects
 from bathtub.ingest._sacct_cells import EMPTY, Cells
 from bathtub.ingest._sacct_export import cells_of, opening
 from bathtub.ingest._sacct_layout import is_fixed_width, read_header
-from bathtub.ingest._sacct_rows import refuse_foreign_times, rows
+from bathtub.ingest._sacct_rows import rows
+from bathtub.ingest._sacct_times import refuse_foreign_times
 from bathtub.schema import table
 from bathtub.source import Source
 
