@@ -5,15 +5,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
 from bathtub.ingest import Batch, Quarantine, _sacct_export, claimants, formats
 from bathtub.ingest._hostlist import count_nodes, expand_nodes
 from bathtub.ingest._sacct_cells import _frame, split_cells
 from bathtub.ingest._sacct_layout import Layout
 from bathtub.ingest._sacct_records import split_records
-from hypothesis import given
-from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
-
 from tests.cases import TESTS, rows_of, source
 
 COLUMNS = ("JobID", "JobName", "State", "End", "Comment", "ExitCode")
