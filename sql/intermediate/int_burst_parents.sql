@@ -1,14 +1,17 @@
--- The one burst that each other burst follows from: the burst that it repeats, else the nearest that a link allows, on the same
--- device first. Links with a window to one side only need a parent that is strictly earlier, so that nothing goes in circles.
+-- The one burst that each other burst follows from: the burst that it repeats, else one that a link allows: the code that its
+-- text names (`caused by previous Xid`), else the nearest, on the same device first. So that nothing goes in circles, links with
+-- a window to one side only need a parent in front, and no burst follows from one that repeats it.
 -- grain: one row per burst_id that has a parent
 with linked as (
     select
         child.burst_id,
         parent.burst_id as parent_id,
         links.link_id,
+        coalesce(child.caused_by_xid = parent.xid, false) as is_named,
         child.device = parent.device as is_same_device,
         abs(epoch_us(child.first_at) - epoch_us(parent.first_at)) as distance_us,
-        parent.severity_rank
+        parent.severity_rank,
+        parent.place
     from int_catalogued_bursts as child
     inner join stg_burst_links as links on child.xid = links.child_xid
     inner join int_catalogued_bursts as parent
@@ -21,9 +24,10 @@ with linked as (
             and child.first_at + to_microseconds(cast(links.after_s * 1000000 as bigint))
     where
         child.repeats_burst_id = child.burst_id
+        and parent.repeats_burst_id != child.burst_id
         and (parent.xid = links.parent_xid or (links.parent_xid is null and parent.role = 'primary' and parent.ends_attempts))
         and (links.scope = 'node' or child.device = parent.device)
-        and (links.after_s > 0 or (parent.first_at, parent.burst_id) < (child.first_at, child.burst_id))
+        and (links.after_s > 0 or parent.place < child.place)
 )
 
 select
@@ -32,7 +36,7 @@ select
     link_id
 from linked
 qualify row_number() over (
-    partition by burst_id order by is_same_device desc, distance_us, severity_rank desc, parent_id, link_id
+    partition by burst_id order by is_named desc, is_same_device desc, distance_us, severity_rank desc, place, link_id
 ) = 1
 
 union all

@@ -4,7 +4,7 @@
 with marked as (
     select
         faults.*,
-        case when faults.xid = 154 then faults.text else '' end as told_apart_by,
+        case when faults.xid = 154 then coalesce(faults.text, '') else '' end as told_apart_by,
         coalesce(
             epoch_us(faults.seen_at) - lag(epoch_us(faults.seen_at)) over same <= parameters.burst_gap_s * 1000000, false
         ) as continues
@@ -13,7 +13,7 @@ with marked as (
     window same as (
         partition by
             faults.cluster, faults.node, coalesce(faults.boot_id, ''), faults.device, faults.gpu_instance, faults.xid,
-            case when faults.xid = 154 then faults.text else '' end
+            case when faults.xid = 154 then coalesce(faults.text, '') else '' end
         order by faults.seen_at, faults.source_id, faults.line
     )
 ),
@@ -44,6 +44,7 @@ per_log as (
         min(numbered.seen_at) as first_at,
         max(numbered.seen_at) as last_at,
         arg_min(numbered.text, (numbered.seen_at, numbered.source_id, numbered.line)) as text,
+        arg_min(numbered.line, (numbered.seen_at, numbered.source_id, numbered.line)) as first_line,
         arg_min(numbered.source_id || ':' || numbered.line, (numbered.seen_at, numbered.source_id, numbered.line)) as first_ref,
         arg_max(numbered.source_id || ':' || numbered.line, (numbered.seen_at, numbered.source_id, numbered.line)) as last_ref,
         arg_max(numbered.recovery_action, (numbered.seen_at, numbered.source_id, numbered.line)) as recovery_action,
@@ -57,7 +58,9 @@ per_log as (
 )
 
 select
-    left(sha256(concat_ws('|', cluster, node, boot_id, device, gpu_instance, xid, told_apart_by, epoch_us(min(first_at)))), 16) as burst_id,
+    left(sha256(concat_ws(
+        '|', cluster, node, coalesce(boot_id, ''), device, gpu_instance, coalesce(cast(xid as varchar), ''), told_apart_by, epoch_us(min(first_at))
+    )), 16) as burst_id,
     cluster,
     node,
     any_value(is_node_known) as is_node_known,
@@ -68,6 +71,7 @@ select
     min(first_at) as first_at,
     max(last_at) as last_at,
     max(n_lines) as n_lines,
+    arg_min(first_line, (first_at, log_name)) as first_line,
     arg_min(text, (first_at, log_name)) as text,
     case
         when arg_min(first_ref, (first_at, log_name)) = arg_max(last_ref, (last_at, log_name)) then [arg_min(first_ref, (first_at, log_name))]

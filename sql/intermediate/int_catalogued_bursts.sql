@@ -1,5 +1,6 @@
 -- Bursts with what the catalogue says of their code, and the burst that each repeats: the first of a run of the same kind of
--- code on one device (or node) without the silence that ends it.
+-- code on one device (or node) in one boot without the silence that ends it. `place` is the order on a node: by time, and
+-- within one moment (logs may know seconds only) causes before what follows from causes, then lines as they stand in their log.
 -- grain: one row per burst_id
 with catalogued as (
     select
@@ -20,20 +21,28 @@ with catalogued as (
     left join stg_burst_repeats as repeats on bursts.xid = repeats.xid
 ),
 
+placed as (
+    select
+        *,
+        row_number() over (partition by cluster, node order by first_at, role != 'primary', first_line, burst_id) as place
+    from catalogued
+),
+
 marked as (
     select
         *,
-        coalesce(epoch_us(first_at) - lag(epoch_us(last_at)) over (
-            partition by cluster, node, repeats_on, repeat_id order by first_at, burst_id
+        coalesce(epoch_us(first_at) - max(epoch_us(last_at)) over (
+            partition by cluster, node, coalesce(boot_id, ''), repeats_on, repeat_id
+            order by place rows between unbounded preceding and 1 preceding
         ) <= gap_s * 1000000, false) as repeats_earlier
-    from catalogued
+    from placed
 ),
 
 numbered as (
     select
         *,
         sum(cast(not repeats_earlier as integer)) over (
-            partition by cluster, node, repeats_on, repeat_id order by first_at, burst_id
+            partition by cluster, node, coalesce(boot_id, ''), repeats_on, repeat_id order by place
         ) as run
     from marked
 )
@@ -42,6 +51,8 @@ select
     * exclude (gap_s, repeats_on, repeats_earlier, run),
     case
         when repeat_id is null then burst_id
-        else first_value(burst_id) over (partition by cluster, node, repeats_on, repeat_id, run order by first_at, burst_id)
+        else first_value(burst_id) over (
+            partition by cluster, node, coalesce(boot_id, ''), repeats_on, repeat_id, run order by place
+        )
     end as repeats_burst_id
 from numbered

@@ -35,7 +35,7 @@ beside as (
             and (conditions.detail is null or conditions.detail = other.detail)
             and case conditions.scope
                 when 'device' then evidence.node = other.node and evidence.device = other.device
-                when 'peer' then evidence.node = other.node and evidence.device != other.device
+                when 'peer' then evidence.node = other.node and evidence.device != other.device and 'unknown' not in (evidence.device, other.device)
                 when 'node' then evidence.node = other.node
                 else true
             end
