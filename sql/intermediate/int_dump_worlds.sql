@@ -1,5 +1,5 @@
 -- The number of ranks of a dump set's job: the GPUs of the attempt that its path names. `bathtub hang --world` takes its place.
--- grain: one row per cluster, dump_set with a known world size
+-- grain: one row per cluster, dump_set that has a known world size
 select
     belongs.cluster,
     belongs.dump_set,

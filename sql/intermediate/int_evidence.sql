@@ -1,103 +1,18 @@
--- The evidence of each incident, one relation that all rules look at: bursts, attempts, verdicts on hangs, maintenance windows.
+-- The evidence of each incident, one relation that all rules look at: what happened in it, and maintenance windows.
 -- A maintenance window counts on the node where the incident is: of its bursts, else of the node that the scheduler or the hang
 -- names, else of its attempts.
 -- grain: one row per incident_id, evidence_id
-with bursts as (
-    select
-        members.incident_id,
-        members.cluster,
-        'burst:' || families.burst_id as evidence_id,
-        'xid' as kind,
-        cast(families.xid as varchar) as code,
-        coalesce(families.memory_site, case when families.component = 'unknown' then 'not_in_catalogue' end) as detail,
-        families.family_role as role,
-        families.severity,
-        families.component,
-        families.action,
-        families.node,
-        families.is_node_known,
-        families.device,
-        null::varchar as attempt_id,
-        families.first_at as seen_at,
-        families.n_lines,
-        families.text,
-        families.recovery_action,
-        families.refs
-    from int_incident_members as members
-    inner join int_burst_families as families
-        on members.cluster = families.cluster and members.member_id = families.root_id and members.member_kind = 'burst'
-),
-
-attempts as (
-    select
-        members.incident_id,
-        members.cluster,
-        members.member as evidence_id,
-        'attempt' as kind,
-        jobs.state as code,
-        jobs.ends_cause as detail,
-        'end' as role,
-        case when jobs.ends_as = 'failure' then 'app' else 'info' end as severity,
-        null::varchar as component,
-        null::varchar as action,
-        jobs.failed_node as node,
-        true as is_node_known,
-        null::varchar as device,
-        jobs.attempt_id,
-        jobs.ended_at as seen_at,
-        1 as n_lines,
-        concat_ws(' ', 'job', jobs.job_id, jobs.state, 'exit', coalesce(jobs.exit_code || ':' || jobs.exit_signal, 'unknown')) as text,
-        null::bigint as recovery_action,
-        [jobs.source_id || ':' || jobs.line] as refs
-    from int_incident_members as members
-    inner join stg_jobs as jobs
-        on members.cluster = jobs.cluster and members.member_id = jobs.attempt_id and members.member_kind = 'attempt'
-),
-
-hangs as (
-    select
-        members.incident_id,
-        members.cluster,
-        concat_ws(':', members.member, coalesce(hangs.culprit_rank, -1)) as evidence_id,
-        'hang' as kind,
-        hangs.finding as code,
-        hangs.hang_class as detail,
-        'verdict' as role,
-        'app' as severity,
-        null::varchar as component,
-        null::varchar as action,
-        hangs.node,
-        hangs.node is not null as is_node_known,
-        null::varchar as device,
-        hangs.attempt_id,
-        hangs.last_at as seen_at,
-        1 as n_lines,
-        concat_ws(' ', 'rank', coalesce(cast(hangs.culprit_rank as varchar), 'unknown'), hangs.finding, case when hangs.is_node_assumed then '(node assumed from the node list)' end) as text,
-        null::bigint as recovery_action,
-        hangs.refs
-    from int_incident_members as members
-    inner join int_hangs as hangs
-        on members.cluster = hangs.cluster and members.member_id = hangs.dump_set and members.member_kind = 'hang'
-),
-
-joined as (
-    select * from bursts
-    union all
-    select * from attempts
-    union all
-    select * from hangs
-),
-
-places as (
+with places as (
     select distinct incident_id, cluster, node, seen_at, case kind when 'xid' then 1 else 2 end as preference
-    from joined
+    from int_incident_events
     where node is not null
 
     union
 
-    select attempts.incident_id, attempts.cluster, held.node, attempts.seen_at, 3 as preference
-    from attempts
-    inner join stg_attempt_nodes as held on attempts.cluster = held.cluster and attempts.attempt_id = held.attempt_id
+    select events.incident_id, events.cluster, held.node, events.seen_at, 3 as preference
+    from int_incident_events as events
+    inner join stg_attempt_nodes as held on events.cluster = held.cluster and events.attempt_id = held.attempt_id
+    where events.kind = 'attempt'
 ),
 
 windows as (
@@ -129,6 +44,6 @@ windows as (
             and places.seen_at between planned.started_at and planned.ended_at
 )
 
-select * from joined
+select * from int_incident_events
 union all
 select * from windows

@@ -46,6 +46,6 @@ select
     coalesce(verdicts.evidence_id = split.evidence_id, false) as is_decisive
 from split
 left join stg_sources as sources on split.source_id = sources.source_id
-left join gpu_faults as faults on split.source_id = faults.source_id and split.line = faults.line
+left join stg_gpu_faults as faults on split.source_id = faults.source_id and split.line = faults.line
 left join int_verdicts as verdicts on split.incident_id = verdicts.incident_id
 order by split.incident_id, split.seen_at, split.evidence_id, split.line

@@ -1,15 +1,6 @@
 -- The failures of the run beside the rows of the Llama 3 table of interruptions; shares are recomputed from counts.
 -- grain: one row per llama3_row
-with published as (
-    select
-        llama3_row,
-        category,
-        cast(n_interruptions as bigint) as published_count,
-        cast(printed_pct as double) as published_printed_pct
-    from llama3_interruptions
-),
-
-ours as (
+with ours as (
     select
         components.llama3_row,
         count(*) as found_count
@@ -31,6 +22,6 @@ select
     published.published_printed_pct,
     coalesce(ours.found_count, 0) as found_count,
     round(100.0 * coalesce(ours.found_count, 0) / nullif(sum(coalesce(ours.found_count, 0)) over (), 0), 1) as found_pct
-from published
+from stg_llama3_interruptions as published
 left join ours on published.llama3_row = ours.llama3_row
 order by published.published_count desc, published.llama3_row

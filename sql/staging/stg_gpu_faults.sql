@@ -13,7 +13,7 @@ with numbered as (
     from gpu_faults as faults
     inner join stg_sources as sources on faults.source_id = sources.source_id
     left join stg_node_keys as keys on faults.node = keys.node_as_written
-    where faults.time_quality not in ('future', 'unknown')
+    where faults.time_quality not in ('future', 'unknown') and faults.seen_at is not null
 )
 
 select

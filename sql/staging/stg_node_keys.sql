@@ -1,5 +1,5 @@
 -- How each node name that any source writes is compared: lower case and short, or as configured. IPv4 addresses stay whole.
--- grain: one row per node name as written
+-- grain: one row per node_as_written
 with written as (
     select node as node_as_written from gpu_faults
     union

@@ -1,4 +1,4 @@
--- Live sources: what each is called and when it was collected.
+-- Live sources: what each is called, when it was collected, and where its records went.
 -- grain: one row per source_id
 select
     source_id,
@@ -8,5 +8,9 @@ select
     status,
     reason,
     collected_at,
-    n_bytes
+    n_bytes,
+    n_read,
+    n_kept,
+    n_rejected,
+    n_out_of_scope
 from sources

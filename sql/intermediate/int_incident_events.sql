@@ -1,0 +1,85 @@
+-- What happened in each incident: its bursts, the ends of its attempts, the verdicts on its hangs.
+-- grain: one row per incident_id, evidence_id
+with bursts as (
+    select
+        members.incident_id,
+        members.cluster,
+        'burst:' || families.burst_id as evidence_id,
+        'xid' as kind,
+        cast(families.xid as varchar) as code,
+        coalesce(families.memory_site, case when families.component = 'unknown' then 'not_in_catalogue' end) as detail,
+        families.family_role as role,
+        families.severity,
+        families.component,
+        families.action,
+        families.node,
+        families.is_node_known,
+        families.device,
+        null::varchar as attempt_id,
+        families.first_at as seen_at,
+        families.n_lines,
+        families.text,
+        families.recovery_action,
+        families.refs
+    from int_incident_members as members
+    inner join int_burst_families as families
+        on members.cluster = families.cluster and members.member_id = families.root_id and members.member_kind = 'burst'
+),
+
+attempts as (
+    select
+        members.incident_id,
+        members.cluster,
+        members.member as evidence_id,
+        'attempt' as kind,
+        jobs.state as code,
+        jobs.ends_cause as detail,
+        'end' as role,
+        case when jobs.ends_as = 'failure' then 'app' else 'info' end as severity,
+        null::varchar as component,
+        null::varchar as action,
+        jobs.failed_node as node,
+        true as is_node_known,
+        null::varchar as device,
+        jobs.attempt_id,
+        jobs.ended_at as seen_at,
+        1 as n_lines,
+        concat_ws(' ', 'job', jobs.job_id, jobs.state, 'exit', coalesce(jobs.exit_code || ':' || jobs.exit_signal, 'unknown')) as text,
+        null::bigint as recovery_action,
+        [jobs.source_id || ':' || jobs.line] as refs
+    from int_incident_members as members
+    inner join stg_jobs as jobs
+        on members.cluster = jobs.cluster and members.member_id = jobs.attempt_id and members.member_kind = 'attempt'
+),
+
+hangs as (
+    select
+        members.incident_id,
+        members.cluster,
+        concat_ws(':', members.member, coalesce(hangs.culprit_rank, -1)) as evidence_id,
+        'hang' as kind,
+        hangs.finding as code,
+        hangs.hang_class as detail,
+        'verdict' as role,
+        'app' as severity,
+        null::varchar as component,
+        null::varchar as action,
+        hangs.node,
+        hangs.node is not null as is_node_known,
+        null::varchar as device,
+        hangs.attempt_id,
+        hangs.last_at as seen_at,
+        1 as n_lines,
+        concat_ws(' ', 'rank', coalesce(cast(hangs.culprit_rank as varchar), 'unknown'), hangs.finding, case when hangs.is_node_assumed then '(node assumed from the node list)' end) as text,
+        null::bigint as recovery_action,
+        hangs.refs
+    from int_incident_members as members
+    inner join int_hangs as hangs
+        on members.cluster = hangs.cluster and members.member_id = hangs.dump_set and members.member_kind = 'hang'
+)
+
+select * from bursts
+union all
+select * from attempts
+union all
+select * from hangs
