@@ -67,6 +67,7 @@ held as (
     cross join int_window as reported
     where
         jobs.started_at < reported.end_at
+        and (jobs.ended_at is null or jobs.ended_at > jobs.started_at)
         and coalesce(jobs.ended_at, reported.end_at) > reported.start_at
         and (jobs.is_closed or jobs.state in ('RUNNING', 'COMPLETING', 'SUSPENDED'))
 ),

@@ -1,6 +1,6 @@
 -- Verdicts on hangs with their attempt, and the node of each culprit: as its dump says, else by the order of the attempt's node
 -- list, and then marked as assumed.
--- grain: one row per cluster, dump_set, culprit_rank (null where nobody is named)
+-- grain: one row per cluster, dump_set, culprit_rank
 with named as (
     select
         verdicts.cluster,
@@ -28,19 +28,16 @@ select
     seen.last_at,
     list_slice(coalesce(nullif(named.evidence, []), seen.refs), 1, 16) as refs,
     belongs.attempt_id,
-    coalesce(
-        dumps.node,
-        case
-            when attempts.n_gpus % len(attempts.nodes) = 0
-                then keys.node
-        end
-    ) as node,
-    dumps.node is null as is_node_assumed
+    coalesce(told.node, assumed.node) as node,
+    told.node is null and assumed.node is not null as is_node_assumed
 from named
 left join seen on named.cluster = seen.cluster and named.dump_set = seen.dump_set
 left join int_dump_attempts as belongs on named.cluster = belongs.cluster and named.dump_set = belongs.dump_set
 left join stg_jobs as attempts on belongs.cluster = attempts.cluster and belongs.attempt_id = attempts.attempt_id
 left join stg_dumps as dumps
     on named.cluster = dumps.cluster and named.dump_set = dumps.dump_set and named.culprit_rank = dumps.rank
-left join stg_node_keys as keys
-    on keys.node_as_written = attempts.nodes[1 + named.culprit_rank // greatest(attempts.n_gpus // greatest(len(attempts.nodes), 1), 1)]
+left join stg_node_keys as told on dumps.node = told.node_as_written
+left join stg_node_keys as assumed
+    on
+        attempts.n_gpus % len(attempts.nodes) = 0
+        and assumed.node_as_written = attempts.nodes[1 + named.culprit_rank // greatest(attempts.n_gpus // greatest(len(attempts.nodes), 1), 1)]

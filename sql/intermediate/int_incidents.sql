@@ -11,7 +11,7 @@ with summed as (
         coalesce(min(seen_at) filter (where kind = 'attempt'), min(seen_at) filter (where kind in ('xid', 'hang'))) as detected_at,
         bool_or(kind = 'attempt' and severity = 'app') as has_failed_attempt,
         list_sort(list_distinct(list(kind))) as kinds,
-        arg_max(recovery_action, seen_at) filter (where recovery_action > 0) as recovery_action
+        arg_max(recovery_action, (seen_at, recovery_action)) filter (where recovery_action > 0) as recovery_action
     from int_evidence
     group by incident_id, cluster
 ),
@@ -66,5 +66,5 @@ left join int_inventory as devices
         and ranked.started_at >= coalesce(devices.in_service_at, ranked.started_at)
         and ranked.started_at < coalesce(devices.removed_at, ranked.started_at + interval 1 second)
 qualify row_number() over (
-    partition by ranked.incident_id order by devices.in_service_at desc nulls last, devices.device_id
+    partition by ranked.incident_id order by devices.in_service_at desc nulls last, devices.device_id, devices.device_class
 ) = 1

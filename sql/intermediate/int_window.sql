@@ -3,9 +3,11 @@
 with seen as (
     select min(first_at) as first_at from stg_coverage
     union all
-    select min(started_at) from stg_jobs
+    select min(coalesce(started_at, ended_at)) from stg_jobs
     union all
     select min(first_at) from int_bursts
+    union all
+    select min(first_created_at) from stg_dumps
 )
 
 select

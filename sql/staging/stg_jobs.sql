@@ -1,6 +1,6 @@
 -- Attempts of the scheduler, each once. Exports overlap: a closed record beats an open one, then the later end, then the later
--- export. The key is (job_id_raw, submitted_at); a record without them falls back to (job_id, started_at) and gives way to a
--- record of the same attempt that has them.
+-- export. The key is (job_id_raw, submitted_at); a record without one of them falls back to job_id and started_at, and gives way to
+-- a record of the same job and submission (or start) that has more of its key.
 -- grain: one row per cluster, attempt_id
 with keyed as (
     select
@@ -12,7 +12,7 @@ with keyed as (
         coalesce(jobs.job_id_raw, jobs.job_id) || '@' || coalesce(
             strftime(jobs.submitted_at, '%Y%m%dT%H%M%SZ'), 's' || strftime(jobs.started_at, '%Y%m%dT%H%M%SZ'), 'unknown'
         ) as attempt_id,
-        jobs.submitted_at is not null as has_submit
+        2 * cast(jobs.submitted_at is not null as integer) + cast(jobs.job_id_raw is not null as integer) as key_rank
     from jobs
     inner join stg_sources as sources on jobs.source_id = sources.source_id
     left join stg_scheduler_states as states on jobs.state = states.state
@@ -28,22 +28,22 @@ latest as (
     ) = 1
 ),
 
-better as (
-    select distinct cluster, job_id, started_at
-    from latest
-    where has_submit and started_at is not null
+superseded as (
+    select distinct fallback.cluster, fallback.attempt_id
+    from latest as fallback
+    inner join latest as better
+        on
+            fallback.cluster = better.cluster
+            and fallback.job_id = better.job_id
+            and fallback.attempt_id != better.attempt_id
+            and fallback.key_rank < better.key_rank
+            and (fallback.submitted_at = better.submitted_at or fallback.started_at = better.started_at)
 )
 
 select
-    latest.* exclude (has_submit, collected_at, failed_node),
+    latest.* exclude (key_rank, collected_at, failed_node),
     keys.node as failed_node,
     coalesce(latest.started_at, latest.submitted_at, latest.ended_at) as known_from_at
 from latest
 left join stg_node_keys as keys on latest.failed_node = keys.node_as_written
-left join better
-    on
-        latest.cluster = better.cluster
-        and latest.job_id = better.job_id
-        and latest.started_at = better.started_at
-        and not latest.has_submit
-where better.job_id is null
+anti join superseded on latest.cluster = superseded.cluster and latest.attempt_id = superseded.attempt_id
