@@ -45,10 +45,12 @@ def write(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def run(base: Path, config: Config | None = None) -> Result:
-    """One nightly run over base/inbox for the civil day 2026-04-01, UTC."""
+DAY = Window.of("UTC", None, date(2026, 4, 1), date(2026, 4, 1))
+
+
+def run(base: Path, config: Config | None = None, window: Window = DAY) -> Result:
+    """One nightly run over base/inbox, for the civil day 2026-04-01 UTC unless another window is given."""
     config = config or load(None, Flags(tz="UTC", cluster="c1"))
-    window = Window.of("UTC", None, date(2026, 4, 1), date(2026, 4, 1))
     return nightly(base / "inbox", base / "lake", base / "out", config, window)
 
 

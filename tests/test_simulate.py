@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from bathtub.config import load
 from bathtub.demo import COLUMNS, compare, score
 from bathtub.ingest import Batch, claim
@@ -17,7 +18,6 @@ from bathtub.simulate import kernel, write_demo
 from bathtub.simulate.cluster import NODES, gpus, rng
 from bathtub.simulate.jobs import schedule
 from bathtub.source import MAX_EXPANDED, Source, digest, head, identify, logical_name, named_date
-
 from tests.cases import rows_of
 
 SEED = 7

@@ -197,9 +197,11 @@ def _check(config: Config) -> None:
 
 
 def check_zone(name: str) -> ZoneInfo:
-    """The zone of an IANA name. Raises ConfigError."""
+    """The zone of an IANA name. Raises ConfigError, also for names that stand for the machine's own zone."""
     try:
-        return ZoneInfo(name)
+        if name not in ("localtime", "Factory", "posixrules"):
+            return ZoneInfo(name)
+        raise KeyError(name)
     except (KeyError, ValueError, OSError) as error:
         message = f"no time zone {name!r}: use an IANA name such as Europe/Berlin"
         raise ConfigError(message) from error

@@ -11,7 +11,7 @@ from bathtub import knowledge
 from bathtub.lake import Lake
 from bathtub.warehouse import connect, provide, provide_empty
 
-RAW_SHOWN = 160
+RAW_SHOWN = 400
 
 
 class NotFound(Exception):

@@ -11,6 +11,10 @@ from bathtub.source import Quarantine, Source
 TOLERANCE = timedelta(days=1)
 """How far a stamp may lie behind the collection of its file: clocks and zones of file times are loose."""
 
+FIRST_YEAR, LAST_YEAR = 1900, 9999
+"""Outside of these, exclusive, a text is no time of a log; at the ends of the calendar a zone would overflow it."""
+
+MACHINE_ZONES = ("localtime", "Factory", "posixrules")
 _MONTHS = {
     name: number
     for number, name in enumerate(("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)
@@ -33,7 +37,9 @@ UNKNOWN = Stamp(None, "unknown")
 
 @lru_cache(maxsize=64)
 def zone(name: str) -> ZoneInfo:
-    """The zone of an IANA name. Raises Quarantine for a name that does not exist."""
+    """The zone of an IANA name. Raises Quarantine for a name that does not exist, or that depends on the machine."""
+    if name in MACHINE_ZONES:
+        raise Quarantine("unknown_zone", f"{name!r} is another zone on every machine: use an IANA name such as Europe/Berlin")
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
@@ -53,6 +59,8 @@ def localized(naive: datetime, zone_name: str) -> Stamp:
     The repeated autumn hour gives its first reading, marked ambiguous; the skipped spring hour does not exist.
     """
     there = zone(zone_name)
+    if not FIRST_YEAR < naive.year < LAST_YEAR:
+        return Stamp(None, "unknown", zone_name)
     first, second = (naive.replace(tzinfo=there, fold=fold).astimezone(UTC) for fold in (0, 1))
     if first == second:
         return Stamp(first, "exact", zone_name)
@@ -72,6 +80,8 @@ def iso(text: str, source: Source) -> Stamp:
         year, month, day, hour, minute, second = (int(part) for part in parts)
         naive = datetime(year, month, day, hour, minute, second, micros)  # noqa: DTZ001 - the zone comes next
     except ValueError:
+        return UNKNOWN
+    if not FIRST_YEAR < naive.year < LAST_YEAR:
         return UNKNOWN
     if offset is None:
         return checked(localized(naive, source_zone(source)), source)
