@@ -20,7 +20,18 @@ IGNORED = frozenset({".pipe", ".tmp", ".bak", ".log"})
 """Suffixes of what torch and people leave beside the dumps."""
 
 _SETTINGS = Settings(max_expanded_bytes=MAX_BYTES)
-_NOBODY: Mapping[str, object] = {"cluster": _SETTINGS.cluster, "dump_set": "."}
+_NO_DUMP: Mapping[str, object] = {
+    "finding": "no_data",
+    "hang_class": "unknown",
+    "culprits": [],
+    "suspects": [],
+    "missing": [],
+    "confidence": "low",
+    "pg_name": None,
+    "seq": None,
+    "evidence": [],
+    "summary": "there is no dump among the files",
+}
 
 
 def hang(paths: Iterable[Path], world: int | None = None) -> dict[str, object]:
@@ -34,14 +45,16 @@ def hang(paths: Iterable[Path], world: int | None = None) -> dict[str, object]:
     inputs = {name: pl.concat(parts) for name, parts in frames.items() if parts}
     inputs["sources"] = _dated(pl.DataFrame(sources, schema=table("sources").polars))
     inputs["int_dump_worlds"] = pl.DataFrame(
-        [{**_NOBODY, "world_size": world}] if world is not None and any(frames.values()) else [],
+        [{"cluster": _SETTINGS.cluster, "dump_set": ".", "world_size": world}]
+        if world is not None and any(frames.values())
+        else [],
         schema={"cluster": pl.String, "dump_set": pl.String, "world_size": pl.Int64},
     )
     with connect() as con:
         build(con, inputs, ["int_hang_verdicts"])
         rows = con.table("int_hang_verdicts").pl().to_dicts()
     names = {str(source["source_id"]): str(source["full_name"]) for source in sources}
-    return _told(rows[0], names) if rows else _no_dump()
+    return _told(rows[0] if rows else _NO_DUMP, names)
 
 
 def dump_files(paths: Iterable[Path]) -> list[Path]:
@@ -100,15 +113,4 @@ def _told(row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, obje
         "seq": row["seq"],
         "evidence": evidence,
         "summary": row["summary"],
-    }
-
-
-def _no_dump() -> dict[str, object]:
-    nobody: dict[str, object] = {"culprits": [], "suspects": [], "missing": [], "group": None, "seq": None, "evidence": []}
-    return {
-        "finding": "no_data",
-        "class": "unknown",
-        "confidence": "low",
-        **nobody,
-        "summary": "there is no dump among the files",
     }

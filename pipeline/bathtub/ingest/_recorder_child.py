@@ -19,17 +19,16 @@ MAX_MEMORY = 512 << 20
 
 
 def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
-    """Answers each frame until the input ends. A file that takes all memory ends the process after its answer."""
+    """Answers each frame until the input ends."""
     _bound()
-    encoder, is_sound = msgspec.msgpack.Encoder(), True
-    while is_sound and len(header := incoming.read(8)) == 8:  # noqa: PLR2004 - the frame's length
+    encoder = msgspec.msgpack.Encoder()
+    while len(header := incoming.read(8)) == 8:  # noqa: PLR2004 - the frame's length
         data = incoming.read(int.from_bytes(header, "big"))
         signal.setitimer(signal.ITIMER_PROF, allowance_s(len(data)))  # its default action ends this process
         try:
             reply = encoder.encode(answer(data))
         except MemoryError:
             reply = encoder.encode(Refusal("too_much_memory", f"reading it takes more than {MAX_MEMORY >> 20} MiB"))
-            is_sound = False
         signal.setitimer(signal.ITIMER_PROF, 0)
         outgoing.write(len(reply).to_bytes(8, "big") + reply)
         outgoing.flush()

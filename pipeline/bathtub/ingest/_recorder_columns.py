@@ -61,11 +61,23 @@ class Checked:
 
     def shapes(self, values: Sequence[object]) -> Texts:
         """Lists of lists of sizes from 0, as JSON text."""
-        return self._coded(self._noted(values, [self._shape(value) for value in values]), json.dumps)
+        return self._coded(self._noted(values, self._once(values, self._shape)), json.dumps)
 
     def type_lists(self, values: Sequence[object]) -> Texts:
         """Lists of short texts (data types), as JSON text."""
-        return self._coded(self._noted(values, [self._types(value) for value in values]), json.dumps)
+        return self._coded(self._noted(values, self._once(values, self._types)), json.dumps)
+
+    def _once(self, values: Sequence[object], read: Callable[[object], tuple[int, _Kept | None]]) -> list[_Kept | None]:
+        """What `read` makes of each value. One object is read once, but its items count wherever it stands."""
+        known: dict[int, tuple[int, _Kept | None]] = {}
+        kept = []
+        for value in values:
+            found = known.get(id(value))
+            if found is None:
+                found = known[id(value)] = read(value)
+            self.spend(found[0])
+            kept.append(found[1])
+        return kept
 
     def _noted(self, values: Sequence[object], kept: list[_Kept | None]) -> list[_Kept | None]:
         if kept.count(None) != values.count(None):
@@ -84,17 +96,18 @@ class Checked:
             return None
         return text.encode("utf-8", "replace").decode()  # a pickle may hold half a surrogate pair
 
-    def _shape(self, value: object) -> tuple[tuple[int, ...], ...] | None:
+    def _shape(self, value: object) -> tuple[int, tuple[tuple[int, ...], ...] | None]:
         if type(value) is not list or len(value) > MAX_ITEMS or not set(map(type, value)) <= {list, tuple}:
-            return None
-        self.spend(1 + sum(map(len, value)))
+            return 1, None
+        n_items = sum(map(len, value))
+        if n_items > MAX_ITEMS:
+            return 1, None
         sizes = list(chain.from_iterable(value))
-        if len(sizes) > MAX_ITEMS or not set(map(type, sizes)) <= {int} or (sizes and not 0 <= min(sizes) <= max(sizes) <= BIG):
-            return None
-        return tuple(map(tuple, value))
+        if not set(map(type, sizes)) <= {int} or (sizes and not 0 <= min(sizes) <= max(sizes) <= BIG):
+            return 1, None
+        return 1 + len(value) + n_items, tuple(map(tuple, value))
 
-    def _types(self, value: object) -> tuple[str, ...] | None:
+    def _types(self, value: object) -> tuple[int, tuple[str, ...] | None]:
         if type(value) is not list or len(value) > MAX_ITEMS or not set(map(type, value)) <= {str}:
-            return None
-        self.spend(1 + len(value))
-        return tuple(value) if max(map(len, value), default=0) <= MAX_CHARACTERS else None
+            return 1, None
+        return 1 + len(value), tuple(value) if max(map(len, value), default=0) <= MAX_CHARACTERS else None

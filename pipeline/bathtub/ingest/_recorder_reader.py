@@ -30,6 +30,9 @@ from bathtub.ingest._recorder_child import main
 main()
 """
 _PACKAGE = Path(__file__).resolve().parent.parent
+PATIENCE_S = 20.0
+"""Wall time beyond eight times the processor time: a busy machine is no fault of the file."""
+
 _ANSWER = msgspec.msgpack.Decoder(Dump | Refusal)
 
 
@@ -43,8 +46,9 @@ class DumpReader:
     def read(self, data: bytes) -> Dump:
         """The dump in columns. Raises Quarantine with the child's reason, or for its death."""
         with self._turn:
-            reply = self._exchange(data)
-        found = _ANSWER.decode(reply)
+            found = _ANSWER.decode(self._exchange(data))
+            if isinstance(found, Refusal) and found.reason == "too_much_memory":
+                self.close()  # its memory may stay scattered
         if isinstance(found, Refusal):
             raise Quarantine(found.reason, found.detail)
         return found
@@ -69,7 +73,7 @@ class DumpReader:
             child.stdin.flush()
         except BrokenPipeError:
             self._lost(child)
-        deadline = time.monotonic() + 20 + 8 * allowance_s(len(data))
+        deadline = time.monotonic() + PATIENCE_S + 8 * allowance_s(len(data))
         return self._receive(child, int.from_bytes(self._receive(child, 8, deadline), "big"), deadline)
 
     def _receive(self, child: subprocess.Popen[bytes], size: int, deadline: float) -> bytes:

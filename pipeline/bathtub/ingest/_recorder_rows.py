@@ -66,11 +66,11 @@ def dump_of(value: object, *, is_json: bool) -> Dump:
     version = _version(value.get("version"), checked)
     entries = _entries(value, checked, is_json=is_json)
     config, status = _mapping(value, "pg_config"), _mapping(value, "pg_status")
+    texts = _texts(entries, checked)  # first, since what expands is found there
     integers = {name: checked.integers([entry.get(key) for entry in entries]) for name, key in _INTEGERS.items()}
     if is_json:  # there a time not discovered is written as 0
         for name in ("started_ns", "completed_ns"):
             integers[name] = [time or None for time in integers[name]]
-    texts = _texts(entries, checked)
     groups = groups_of(config, status, (integers["pg_id"], texts["pg_name"], texts["pg_desc"]), checked)
     library = value.get("comm_lib_version", value.get("nccl_version"))
     if not (config or status or entries):
@@ -131,15 +131,13 @@ def _entries(value: Mapping[object, object], checked: Checked, *, is_json: bool)
 
 
 def _texts(entries: list[dict[object, object]], checked: Checked) -> dict[str, Texts]:
-    texts = {name: checked.texts([entry.get(name) for entry in entries]) for name in _TEXTS}
+    texts = {name: checked.shapes([entry.get(name) for entry in entries]) for name in ("input_sizes", "output_sizes")}
+    texts |= {name: checked.type_lists([entry.get(name) for entry in entries]) for name in ("input_dtypes", "output_dtypes")}
+    texts |= {name: checked.texts([entry.get(name) for entry in entries]) for name in _TEXTS}
     pairs = [entry.get("process_group") for entry in entries]
     known = [pair if isinstance(pair, (list, tuple)) and len(pair) == 2 else (None, None) for pair in pairs]  # noqa: PLR2004 - name and description
     if any(pair is not None and len(kept) and kept[0] is None for pair, kept in zip(pairs, known, strict=True)):
         checked.flags.add("bad_values")
     texts["pg_name"] = checked.texts([pair[0] for pair in known])
     texts["pg_desc"] = checked.texts([pair[1] for pair in known])
-    for name in ("input_sizes", "output_sizes"):
-        texts[name] = checked.shapes([entry.get(name) for entry in entries])
-    for name in ("input_dtypes", "output_dtypes"):
-        texts[name] = checked.type_lists([entry.get(name) for entry in entries])
     return texts
