@@ -14,9 +14,14 @@ SACCT = """JobID|JobIDRaw|Submit|Start|End|ElapsedRaw|State|ExitCode|NNodes|Node
 101|101|2026-04-01T10:00:00|2026-04-01T10:00:05|2026-04-01T11:00:05|3600|COMPLETED|0:0|1|n02|cpu=4,gres/gpu=8,node=1
 102|102|2026-04-01T12:00:00|2026-04-01T12:00:05|2026-04-01T12:10:05|600|FAILED|1:0|1|n02|cpu=4,gres/gpu=8,node=1
 """
-MESSAGES = """Apr  1 00:00:01 n01 systemd[1]: Started Session 1 of user root.
-Apr  1 09:30:00 n01 kernel: NVRM: Xid (PCI:0000:3b:00): 48, pid=77, name=train, An uncorrectable double bit error (DBE) has been detected on GPU in the framebuffer at physAddr 0x1f00 partition 2, subpartition 0.
-Apr  1 09:30:01 n01 kernel: NVRM: Xid (PCI:0000:3b:00): 63, pid=77, name=train, Row Remapper: New row (0x1f00) marked for remapping, reset gpu to activate.
+DOUBLE_BIT = (
+    "An uncorrectable double bit error (DBE) has been detected on GPU in the framebuffer"
+    " at physAddr 0x1f00 partition 2, subpartition 0."
+)
+REMAP = "Row Remapper: New row (0x1f00) marked for remapping, reset gpu to activate."
+MESSAGES = f"""Apr  1 00:00:01 n01 systemd[1]: Started Session 1 of user root.
+Apr  1 09:30:00 n01 kernel: NVRM: Xid (PCI:0000:3b:00): 48, pid=77, name=train, {DOUBLE_BIT}
+Apr  1 09:30:01 n01 kernel: NVRM: Xid (PCI:0000:3b:00): 63, pid=77, name=train, {REMAP}
 Apr  1 23:59:58 n01 systemd[1]: Stopped Session 1 of user root.
 """
 JOURNAL = """2026-04-01T00:00:03+0000 n02 systemd[1]: Started Session 4 of user root.

@@ -62,10 +62,12 @@ def report() -> str:
     """Medians and 90th percentiles of the lengths."""
     lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in modules()]
     lengths = [length for path in modules() for _, length in functions(path)]
-    return "\n".join(
-        f"{name}: {len(values)}, median {median(values):g} lines, 90 % within {quantiles(values, n=10)[-1]:g}, longest {max(values)}"
-        for name, values in (("modules", lines), ("functions", lengths))
-    )
+    return "\n".join(_told(name, values) for name, values in (("modules", lines), ("functions", lengths)))
+
+
+def _told(name: str, values: list[int]) -> str:
+    tenth = quantiles(values, n=10)[-1]
+    return f"{name}: {len(values)}, median {median(values):g} lines, 90 % within {tenth:g}, longest {max(values)}"
 
 
 if __name__ == "__main__":

@@ -153,14 +153,12 @@ def test_a_file_without_a_zone_is_quarantined_until_one_is_given(tmp_path: Path)
 
 def test_hostile_files_are_reported_and_stop_nothing(tmp_path: Path) -> None:
     marker = tmp_path / "executed"
+    order = f"touch {marker}".encode()
     hostile = {
         "bad/empty": b"",
         "bad/cut.gz": gzip.compress(MESSAGES.encode() * 50)[:-40],
         "bad/unknown.bin": bytes(range(1, 256)) * 20,
-        "bad/rank_0": b"\x80\x02cos\nsystem\nX"
-        + len(f"touch {marker}").to_bytes(4, "little")
-        + f"touch {marker}".encode()
-        + b"\x85R.",
+        "bad/rank_0": b"\x80\x02cos\nsystem\nX" + len(order).to_bytes(4, "little") + order + b"\x85R.",
         "bad/bomb.gz": gzip.compress(bytes(80 << 20), 9),
         "nodes/n03/messages": b"Apr  1 10:00:00 n03 kernel: NVRM: Xid (PCI:0000:5e:00): 62, pid=1, name=\xff\xfe\x00x, 1\r\n\xff\xff\n",
     }

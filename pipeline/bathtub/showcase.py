@@ -92,9 +92,8 @@ class Shown:
         scored, headline = score(self.compared), unclassified(self.incidents)
         print(f"{scored['right']} of {scored['planted']} planted incidents are judged as their evidence allows;")
         print(f"{scored['wrong_confident']} wrong with confidence, {scored['missed']} missed, {scored['extra']} not planted.")
-        print(
-            f"Of {headline['failures']} failures {headline['unknown']} are unclassified, {headline['job_exits']} of them mere exits."
-        )
+        unknown, exits = headline["unknown"], headline["job_exits"]
+        print(f"Of {headline['failures']} failures {unknown} are unclassified, {exits} of them mere exits.")
         for name in ("incidents", "reliability", "rma_candidates", "llama3"):
             print(f"  {self.folder / 'out' / name}.csv")
         incident_id = self.incidents["incident_id"][0]

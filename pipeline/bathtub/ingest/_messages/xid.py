@@ -31,7 +31,8 @@ _CAUSED_BY = re.compile(r"caused by previous Xid (\d+)")
 _RECOVERY = re.compile(r"GPU recovery action changed from 0x[0-9A-Fa-f]+ \([^)]*\) to 0x([0-9A-Fa-f]{1,4})\b")
 _OPENINGS = re.compile(
     r",\s*(?=(?:Graphics (?:SM|Exception)|[Cc]h(?:annel)? (?:0x)?[0-9A-Fa-f]|An uncorrectable |Row Remapper"
-    r"|NVLink: |GPU has fallen|Contained: |Uncontained: |Timeout after |GPU recovery action |GSP-RISCV|[A-Z0-9_/]+\s+(?:Fatal|Nonfatal)\b))"
+    r"|NVLink: |GPU has fallen|Contained: |Uncontained: |Timeout after |GPU recovery action |GSP-RISCV"
+    r"|[A-Z0-9_/]+\s+(?:Fatal|Nonfatal)\b))"
 )
 TASK_NAME_BYTES = 15
 MAX_DIGITS = 10
