@@ -76,6 +76,14 @@ HOSTILE = {
         b"](" + b"K\x01" * 60_000 + b"eesq\x01" + b"h\x01" * 900_000 + b"es.",
         "too_many_items",
     ),
+    "a_wrong_value_shared_a_million_times": (
+        b"\x80\x02}X\x07\x00\x00\x00versionX\x03\x00\x00\x002.9sX\x07\x00\x00\x00entries](}X\x0b\x00\x00\x00input_sizes]("
+        + b"N" * 1_000_000
+        + b"esq\x01"
+        + b"h\x01" * 900_000
+        + b"es.",
+        "too_many_items",
+    ),
     "entries_beyond_any_ring": (
         b"\x80\x02}X\x07\x00\x00\x00versionX\x03\x00\x00\x002.9sX\x07\x00\x00\x00entries]}q\x01a("
         + b"h\x01" * 1_100_000

@@ -5,6 +5,7 @@ shapes and type lists become numbers into a list of distinct texts, so that what
 """
 
 import json
+import marshal
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeVar
@@ -68,14 +69,23 @@ class Checked:
         return self._coded(self._noted(values, self._once(values, self._types)), json.dumps)
 
     def _once(self, values: Sequence[object], read: Callable[[object], tuple[int, _Kept | None]]) -> list[_Kept | None]:
-        """What `read` makes of each value. One object is read once, but its items count wherever it stands."""
-        known: dict[int, tuple[int, _Kept | None]] = {}
+        """What `read` makes of each value. Equal values are read once, but their items count wherever they stand.
+
+        The bytes of `marshal` tell 1 from True and from 1.0, follow what is shared only once, and cost a fifth of `read`.
+        """
+        known: dict[bytes, tuple[int, _Kept | None]] = {}
         kept = []
         for value in values:
-            found = known.get(id(value))
+            try:
+                key = marshal.dumps(value)
+            except ValueError:  # deeper than 2,000
+                self.spend(1)
+                kept.append(None)
+                continue
+            found = known.get(key)
             if found is None:
-                found = known[id(value)] = read(value)
-            self.spend(found[0])
+                found = known[key] = read(value)
+            self.spend(max(found[0], len(key) // 8))
             kept.append(found[1])
         return kept
 
