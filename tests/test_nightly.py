@@ -11,11 +11,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from deltalake import DeltaTable
 
 from bathtub.config import Flags, load
 from bathtub.lake import Lake, LakeError, LakeLocked, locked
 from bathtub.schema import tables
 from tests.inbox import FILES, JOURNAL, MESSAGES, SACCT, csvs, run, write
+
+
+HALTED = "Apr  1 10:00:00 n03 kernel: NVRM: Xid (PCI:0000:5e:00): 62, pid=1, name="
 
 
 def rows(base: Path) -> dict[str, list[tuple[object, ...]]]:
@@ -160,7 +164,7 @@ def test_hostile_files_are_reported_and_stop_nothing(tmp_path: Path) -> None:
         "bad/unknown.bin": bytes(range(1, 256)) * 20,
         "bad/rank_0": b"\x80\x02cos\nsystem\nX" + len(order).to_bytes(4, "little") + order + b"\x85R.",
         "bad/bomb.gz": gzip.compress(bytes(80 << 20), 9),
-        "nodes/n03/messages": b"Apr  1 10:00:00 n03 kernel: NVRM: Xid (PCI:0000:5e:00): 62, pid=1, name=\xff\xfe\x00x, 1\r\n\xff\xff\n",
+        "nodes/n03/messages": HALTED.encode() + b"\xff\xfe\x00x, 1\r\n\xff\xff\n",
     }
     write(tmp_path / "inbox", {**FILES, **hostile})
     (tmp_path / "inbox" / "loop").symlink_to("loop")
@@ -250,3 +254,40 @@ def unkilled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(base / "inbox", inbox_of_many())
     subprocess.run([sys.executable, "-c", CHILD, str(base)], cwd=Path(__file__).parents[1], check=True)
     return base
+
+
+def test_two_readers_give_what_one_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "one" / "inbox", inbox_of_many())
+    run(tmp_path / "one")
+    monkeypatch.setattr("bathtub.nightly.PARALLEL_BYTES", 0)
+    write(tmp_path / "two" / "inbox", inbox_of_many())
+    run(tmp_path / "two")
+    assert rows(tmp_path / "two") == rows(tmp_path / "one")
+    assert csvs(tmp_path / "two" / "out") == csvs(tmp_path / "one" / "out")
+
+
+def test_compaction_keeps_every_row_and_names_a_snapshot(tmp_path: Path) -> None:
+    for name, content in inbox_of_many().items():
+        write(tmp_path / "inbox", {name: content})
+        if name.startswith("nodes/n0"):
+            run(tmp_path)
+    run(tmp_path)
+    lake = Lake(tmp_path / "lake")
+    before, reports = rows(tmp_path), csvs(tmp_path / "out")
+    n_files = {name: len(files) for name, files in lake.files(lake.snapshot()).items()}
+    with locked(tmp_path / "lake"):
+        assert lake.maintain("test", max_files=4)
+    assert rows(tmp_path) == before
+    assert sum(len(files) for files in lake.files(lake.snapshot()).values()) < sum(n_files.values())
+    run(tmp_path)
+    assert (rows(tmp_path), csvs(tmp_path / "out")) == (before, reports)
+
+
+def test_a_run_killed_while_compacting_is_put_right(tmp_path: Path) -> None:
+    write(tmp_path / "inbox", inbox_of_many())
+    run(tmp_path)
+    before, snapshot = rows(tmp_path), Lake(tmp_path / "lake").snapshot()
+    DeltaTable(Lake(tmp_path / "lake").uri("coverage")).optimize.compact()  # and then it died, before `sources`
+    assert Lake(tmp_path / "lake").snapshot() == snapshot
+    run(tmp_path)
+    assert rows(tmp_path) == before

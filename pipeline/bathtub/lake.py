@@ -23,6 +23,8 @@ from deltalake import CommitProperties, DeltaTable, WriterProperties, write_delt
 from bathtub.schema import Table, table, tables
 
 SNAPSHOT = "bathtub_snapshot"
+MAX_FILES = 512
+"""Parquet files of one table above which it is compacted."""
 _ID = re.compile(r"[0-9a-f]{64}")
 _WRITER = WriterProperties(compression="ZSTD", compression_level=3)
 
@@ -152,7 +154,6 @@ class Lake:
             if name != "sources":
                 paths = [path for spool in change.spools for path in spool.files(name)]
                 self._write(declared, paths, change.gone, new_days, run_id)
-        named = {name: DeltaTable(self.uri(name)).version() for name in tables() if name != "sources"}
         rows = _with_day(table("sources"), change.sources)
         ids = sorted({*change.gone["source_id"], *change.sources["source_id"]})
         write_deltalake(
@@ -161,10 +162,30 @@ class Lake:
             mode="overwrite",
             predicate=f"source_id IN ({_quoted(ids)})",
             writer_properties=_WRITER,
-            commit_properties=CommitProperties(custom_metadata={"run_id": run_id, SNAPSHOT: json.dumps(named, sort_keys=True)}),
+            commit_properties=self._naming_the_snapshot(run_id),
         )
         for spool in change.spools:
             spool.drop()
+
+    def _naming_the_snapshot(self, run_id: str) -> CommitProperties:
+        """What makes a commit of `sources` a snapshot: the present version of every other table."""
+        named = {name: DeltaTable(self.uri(name)).version() for name in tables() if name != "sources"}
+        return CommitProperties(custom_metadata={"run_id": run_id, SNAPSHOT: json.dumps(named, sort_keys=True)})
+
+    def maintain(self, run_id: str, max_files: int = MAX_FILES) -> bool:
+        """Compacts tables of many files and removes what retention_days lets go. Needs the lock. True where it did.
+
+        Rows stay as they are. It ends with a commit of `sources`, since a snapshot names versions.
+        """
+        crowded = [name for name in tables() if len(DeltaTable(self.uri(name)).file_uris()) > max_files]
+        for name in crowded:
+            DeltaTable(self.uri(name)).optimize.compact(writer_properties=_WRITER)
+            hours = 24 * self.retention_days
+            DeltaTable(self.uri(name)).vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
+        if crowded:
+            empty = table("sources").arrow.empty_table()
+            write_deltalake(self.uri("sources"), empty, mode="append", commit_properties=self._naming_the_snapshot(run_id))
+        return bool(crowded)
 
     def _write(self, declared: Table, paths: list[Path], gone: pl.DataFrame, days: tuple[date, date] | None, run_id: str) -> None:
         """One table's commit; replaced sources' rows go in it. A table that nothing touches gets none."""

@@ -6,8 +6,11 @@ same tables and CSVs as a run that was never killed.
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from multiprocessing import get_context
 from pathlib import Path
 from uuid import uuid4
 
@@ -24,6 +27,9 @@ from bathtub.warehouse import build, checks, connect, marts
 
 BATCH_FILES = 256
 BATCH_BYTES = 256 << 20
+MIN_WORKERS = 2
+PARALLEL_BYTES = 64 << 20
+"""Content from which a second process pays for its start."""
 DONE, DONE_WITH_GAPS, GATE_BREACHED = 0, 3, 4
 
 
@@ -71,6 +77,7 @@ def nightly(inbox: Path, lake_dir: Path, out: Path, config: Config, window: Wind
         lake.create()
         had_data = not lake.sources().is_empty()
         outcomes = take_in(inbox, lake, config, run_id, progress)
+        lake.maintain(run_id)
         snapshot = lake.snapshot()
         findings, frames, live, version = classify(lake, snapshot, config, window, progress)
         keep_marts(lake_dir, snapshot, frames)
@@ -91,15 +98,30 @@ def take_in(inbox: Path, lake: Lake, config: Config, run_id: str, progress: Prog
     seen = load_seen(seen_path)
     tasks, outcomes = Intake(config, live, seen).decide(discover(inbox))
     done = 0
-    for number, batch in enumerate(_batches(tasks)):
-        taken = [take(task, lake.root / "spool" / f"{number:05}" / f"{index:05}") for index, task in enumerate(batch)]
-        _commit(lake, live, batch, taken, lake.root / "spool" / f"{number:05}", run_id)
-        outcomes += taken
-        done += len(batch)
-        progress.tell("reading", done, len(tasks))
+    with readers(tasks, config.limits.threads) as read:
+        for number, batch in enumerate(_batches(tasks)):
+            folder = lake.root / "spool" / f"{number:05}"
+            taken = list(read(take, batch, (folder / f"{index:05}" for index in range(len(batch)))))
+            _commit(lake, live, batch, taken, folder, run_id)
+            outcomes += taken
+            done += len(batch)
+            progress.tell("reading", done, len(tasks))
     if tasks:
         save_seen(seen_path, tasks, seen)
     return sorted(outcomes, key=lambda each: each.full_name)
+
+
+@contextmanager
+def readers(tasks: Sequence[Task], n_workers: int) -> Iterator[Callable[..., Iterable[Outcome]]]:
+    """A `map`: over processes where there is enough to read, in this one otherwise. The results are the same.
+
+    Processes are spawned: a fork after polars and deltalake have started their threads would hang.
+    """
+    if n_workers < MIN_WORKERS or len(tasks) < MIN_WORKERS or sum(each.source.n_bytes for each in tasks) < PARALLEL_BYTES:
+        yield map
+        return
+    with ProcessPoolExecutor(min(n_workers, len(tasks)), mp_context=get_context("spawn")) as pool:
+        yield pool.map
 
 
 def _batches(tasks: Sequence[Task]) -> Iterator[list[Task]]:
