@@ -9,7 +9,7 @@ with cited as (
         detail,
         role,
         severity,
-        node,
+        case when is_node_known then node end as node,
         device,
         seen_at,
         n_lines,

@@ -14,8 +14,8 @@ with attempts as (
 evidence as (
     select
         incident_id,
-        list_sort(list_distinct(list(node) filter (where node is not null and kind != 'maintenance'))) as nodes,
-        list_slice(list(concat_ws(' ', case kind when 'xid' then 'xid' else kind end, code, node, device) order by seen_at, evidence_id), 1, 12)
+        list_sort(list_distinct(list(node) filter (where node is not null and is_node_known and kind != 'maintenance'))) as nodes,
+        list_slice(list(concat_ws(' ', kind, code, case when is_node_known then node end, device) order by seen_at, evidence_id), 1, 12)
             as symptom_chain,
         list_sort(list_distinct(list(case kind when 'xid' then 'kernel' when 'hang' then 'recorder' when 'attempt' then 'scheduler' else kind end)))
             as sources_present
@@ -45,7 +45,7 @@ select
     incidents.device_serial,
     incidents.device_uuid,
     incidents.device_bdf,
-    incidents.verdict_node as device_node,
+    case when not starts_with(incidents.verdict_node, 'source:') then incidents.verdict_node end as device_node,
     incidents.severity,
     incidents.is_failure,
     incidents.verdict_status,

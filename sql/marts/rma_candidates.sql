@@ -68,7 +68,7 @@ grouped as (
 select
     grouped.cluster,
     devices.rack,
-    grouped.node,
+    case when not starts_with(grouped.node, 'source:') then grouped.node end as node,
     devices.slot,
     case when regexp_full_match(grouped.device, '[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}') then grouped.device end as pci_bdf,
     'gpu' as device_class,
