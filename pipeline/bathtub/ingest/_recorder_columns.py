@@ -73,21 +73,31 @@ class Checked:
 
         The bytes of `marshal` tell 1 from True and from 1.0, follow what is shared only once, and cost a fifth of `read`.
         """
-        known: dict[bytes, tuple[int, _Kept | None]] = {}
+        known: dict[object, tuple[int, _Kept | None]] = {}
         kept = []
         for value in values:
-            try:
-                key = marshal.dumps(value)
-            except ValueError:  # deeper than 2,000
-                self.spend(1)
-                kept.append(None)
-                continue
-            found = known.get(key)
+            found = known.get(id(value))
             if found is None:
-                found = known[key] = read(value)
-            self.spend(max(found[0], len(key) // 8))
+                found = known[id(value)] = self._equal(value, known, read)
+            self.spend(found[0])
             kept.append(found[1])
         return kept
+
+    def _equal(
+        self,
+        value: object,
+        known: dict[object, tuple[int, _Kept | None]],
+        read: Callable[[object], tuple[int, _Kept | None]],
+    ) -> tuple[int, _Kept | None]:
+        try:
+            key = marshal.dumps(value)  # type: ignore[arg-type]
+        except ValueError:  # deeper than 2,000
+            return 1, None
+        found = known.get(key)
+        if found is None:
+            n_items, made = read(value)
+            found = known[key] = (max(n_items, len(key) // 8), made)
+        return found
 
     def _noted(self, values: Sequence[object], kept: list[_Kept | None]) -> list[_Kept | None]:
         if kept.count(None) != values.count(None):
