@@ -57,6 +57,15 @@ class _Log:
     envelope: Envelope
     collector: Collector
     coverage: dict[tuple[str | None, date], _Seen] = field(default_factory=dict)
+    n_rows: int = 0
+    n_read: int = 0
+    done: int = 0
+
+    def flush(self, read: int) -> Batch:
+        """The batch of the lines up to `read`, and a new start behind it."""
+        batch = self.collector.batch(read - self.done)
+        self.done, self.n_rows, self.collector = read, 0, Collector(self.envelope.name, self.collector.source)
+        return batch
 
     def take(self, line: Line) -> None:
         """One line that holds a literal, or that is sampled for coverage."""
@@ -87,26 +96,25 @@ class _Log:
         said = interpret(emitter, text[clock.end() :] if clock else text)
         if said is None:
             return
-        grammar, row = said
-        if isinstance(row, Reject):
-            self.collector.reject(line.number, row.reason, raw)
+        grammar, told = said
+        if isinstance(told, Reject):
+            self.collector.reject(line.number, told.reason, raw)
             return
+        shared = {
+            "line": line.number,
+            "seen_at": stamp.at,
+            "time_source": self.envelope.time_source,
+            "time_quality": stamp.quality,
+            "seen_at_raw": groups["time"],
+            "zone_assumed": stamp.zone_assumed,
+            "monotonic_us": int(clock[1]) * 1_000_000 + int(clock[2]) if clock else None,
+            "node": node,
+            "raw": raw,
+        }
         self.collector.kept += 1
-        self.collector.keep(
-            grammar.table.name,
-            {
-                "line": line.number,
-                "seen_at": stamp.at,
-                "time_source": self.envelope.time_source,
-                "time_quality": stamp.quality,
-                "seen_at_raw": groups["time"],
-                "zone_assumed": stamp.zone_assumed,
-                "monotonic_us": int(clock[1]) * 1_000_000 + int(clock[2]) if clock else None,
-                "node": node,
-                "raw": raw,
-                **row,
-            },
-        )
+        for row in [told] if isinstance(told, Mapping) else told:
+            self.n_rows += 1
+            self.collector.keep(grammar.table.name, {**shared, **row})
 
     def coverage_rows(self) -> list[dict[str, object]]:
         """The coverage of the whole file, by node and day."""
@@ -120,16 +128,15 @@ class _Log:
 def _parse(envelope: Envelope, source: Source) -> Iterator[Batch]:
     """Batches of a text log. A record is a line."""
     log = _Log(envelope, Collector(envelope.name, source))
-    done = read = 0
-    for lines, read in scan(source.chunks(), tuple(literal for grammar in grammars() for literal in grammar.literals)):
+    for lines, n_read in scan(source.chunks(), tuple(literal for grammar in grammars() for literal in grammar.literals)):
         for line in lines:
             log.take(line)
-        if log.collector.kept + len(log.collector.rejected) >= BATCH_ROWS:
-            yield log.collector.batch(read - done)
-            done, log.collector = read, Collector(envelope.name, source)
+            if log.n_rows + len(log.collector.rejected) >= BATCH_ROWS:
+                yield log.flush(line.number)
+        log.n_read = n_read
     for row in log.coverage_rows():
         log.collector.keep("coverage", row)
-    yield log.collector.batch(read - done)
+    yield log.flush(log.n_read)
 
 
 def _claims(envelope: Envelope, head: bytes) -> bool:

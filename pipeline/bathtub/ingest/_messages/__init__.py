@@ -6,9 +6,10 @@ then by its literals, which are also what the scan of a log looks for.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeAlias
 
 from bathtub.schema import Table
 
@@ -20,11 +21,16 @@ class Reject:
     reason: str
 
 
+Said: TypeAlias = Mapping[str, object] | Sequence[Mapping[str, object]] | Reject
+"""The own columns of one row or of several (a message about a host list), or why it cannot be read."""
+
+
 @dataclass(frozen=True)
 class Grammar:
     """What messages of some emitters say.
 
-    `parse(text)` gives the row's own columns, a Reject, or None where the message is not its business.
+    `parse(text)` gives the row's own columns (a list of them where a message makes several rows), a Reject, or None
+    where the message is not its business.
     `literals` are byte strings (4 or more bytes, rare in healthy logs) of which every message of ours holds one.
     """
 
@@ -33,7 +39,7 @@ class Grammar:
     table: Table
     emitters: frozenset[str]
     literals: tuple[bytes, ...]
-    parse: Callable[[str], Mapping[str, object] | Reject | None]
+    parse: Callable[[str], Said | None]
 
 
 @cache
@@ -43,7 +49,7 @@ def grammars() -> tuple[Grammar, ...]:
     return tuple(importlib.import_module(f"{__name__}.{name}").GRAMMAR for name in modules)
 
 
-def interpret(emitter: str | None, text: str) -> tuple[Grammar, Mapping[str, object] | Reject] | None:
+def interpret(emitter: str | None, text: str) -> tuple[Grammar, Said] | None:
     """What the first grammar of this emitter that knows the message says of it; None where none does."""
     for grammar in grammars():
         if emitter in grammar.emitters:
