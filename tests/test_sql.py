@@ -31,7 +31,8 @@ def given(path: Path) -> pl.DataFrame:
         texts = {column: pl.String() for column in header if column in TEXTS or column in LISTS}
         found = pl.read_csv(path, try_parse_dates=True, null_values=[""], infer_schema_length=None, schema_overrides=texts)
         lists = {column: pl.col(column).str.split(";").cast(pl.List(kind)) for column, kind in LISTS.items() if column in header}
-        return found.with_columns(**lists)
+        times = [column for column in header if column.endswith("_at")]  # a column without a value looks like text
+        return found.with_columns(pl.col(times).cast(pl.Datetime("us", "UTC")), **lists)
     values = {column: [row[index] or None for row in rows] for index, column in enumerate(header)}
     columns = [typed(values.get(column, [None] * len(rows)), column, kind) for column, kind in declared.polars.items()]
     return pl.DataFrame(columns).with_columns(event_day=pl.lit(None, pl.Date))
