@@ -9,7 +9,7 @@ with named as (
         verdicts.hang_class,
         verdicts.confidence,
         verdicts.evidence,
-        unnest(case when len(verdicts.culprits) = 0 then [null::bigint] else verdicts.culprits end) as culprit_rank
+        unnest(case when coalesce(len(verdicts.culprits), 0) = 0 then [null::bigint] else verdicts.culprits end) as culprit_rank
     from int_hang_verdicts as verdicts
 ),
 

@@ -25,6 +25,7 @@ codes as (
             on
                 attributed.incident_id = evidence.incident_id
                 and evidence.kind = 'xid'
+                and evidence.code is not null
                 and evidence.node = attributed.verdict_node
                 and evidence.device = attributed.device
         group by all
