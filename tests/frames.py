@@ -120,6 +120,12 @@ def frame(table: Table, chance: random.Random, n_rows: int) -> pl.DataFrame:
     return made.with_columns(event_day=pl.lit(None, pl.Date))
 
 
+def random_lake(seed: int, n_rows: int) -> Frames:
+    """A lake of one seed."""
+    chance = random.Random(seed)
+    return {name: frame(table, chance, n_rows) for name, table in sorted(tables().items())}
+
+
 @st.composite
 def lakes(draw: st.DrawFn) -> Frames:
     """A frame of few rows for every declared table."""
