@@ -10,12 +10,8 @@ import pytest
 from bathtub.warehouse import marts
 from tests import frames
 
-STRANGER = {
-    "seen_at": datetime(2026, 4, 1, tzinfo=UTC),
-    "node": "stranger-1",
-    "pci_bdf": "0000:99:00",
-    "raw": "a stranger's line",
-}
+LATER = datetime(2026, 4, 1, tzinfo=UTC)
+STRANGER = {"seen_at": LATER, "node": "stranger-1", "pci_bdf": "0000:99:00", "raw": "a stranger's line"}
 
 
 def text(frame: pl.DataFrame) -> str:
@@ -41,13 +37,13 @@ def shuffled(lake: frames.Frames, seed: int) -> frames.Frames:
     return {name: lake[name].sample(fraction=1, shuffle=True, seed=chance.randrange(2**32)) for name in names}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_order_of_rows_changes_nothing(seed: int) -> None:
     found = answers(shuffled(frames.demo(), seed), 2)
     assert [name for name in found if found[name] != plain()[name]] == []
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 4))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_order_of_rows_that_collide_changes_nothing(seed: int) -> None:
     lake = frames.random_lake(seed, 20)
     expected, found = answers(lake, 2), answers(shuffled(lake, seed), 2)
@@ -63,8 +59,7 @@ def with_strangers(lake: frames.Frames) -> frames.Frames:
     """The lake and a source of a node that nothing else names, a month later: another log, another job's record."""
     source = lake["sources"].head(1).with_columns(source_id=pl.lit("stranger"), name=pl.lit("stranger-1/kern.log"))
     faults = lake["gpu_faults"].head(5).with_columns(source_id=pl.lit("stranger"), **{k: pl.lit(v) for k, v in STRANGER.items()})
-    times = dict.fromkeys(("submitted_at", "started_at", "seen_at"), STRANGER["seen_at"])
-    ended = pl.lit(STRANGER["seen_at"]) + timedelta(hours=1)
+    times = dict.fromkeys(("submitted_at", "started_at", "seen_at"), LATER)
     jobs = lake["jobs"].filter(state="FAILED").head(1)
     jobs = jobs.with_columns(
         source_id=pl.lit("stranger"),

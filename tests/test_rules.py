@@ -80,6 +80,30 @@ def test_no_two_rules_of_one_priority_catch_an_example(
     assert len(priorities) == len(set(priorities)), found
 
 
+def test_what_an_example_holds_is_one_family_behind_the_row_that_is_matched() -> None:
+    """A rule about evidence that the families never bring together, or never leave primary, could not fire."""
+    rows = [row for rule_id in RULES if RULES[rule_id]["kind"] == "xid" for row in evidence(rule_id)]
+    bursts = pl.DataFrame(
+        {
+            "burst_id": [f"{row['incident_id']} {row['evidence_id']}" for row in rows],
+            "cluster": ["c" for _ in rows],
+            "node": [row["incident_id"] for row in rows],
+            "boot_id": ["b" for _ in rows],
+            "device": [row["device"] for row in rows],
+            "xid": [int(str(row["code"])) for row in rows],
+            "first_at": [row["seen_at"] for row in rows],
+            "last_at": [row["seen_at"] for row in rows],
+            "first_line": list(range(len(rows))),
+            "caused_by_xid": pl.Series([None for _ in rows], dtype=pl.Int64),
+        }
+    )
+    with connect() as con:
+        build(con, {**TABLES, "parameters": parameters(Config()), "int_bursts": bursts}, ["int_burst_families"])
+        found = con.table("int_burst_families").pl()
+    apart = found.filter(pl.col("root_id") != pl.col("node") + " 0")
+    assert apart.select("burst_id", "root_id").rows() == []
+
+
 def test_rule_ids_are_unique() -> None:
     assert len(RULES) == TABLES["rules"].height
 
