@@ -12,26 +12,42 @@ from datetime import date, datetime
 from hashlib import blake2b
 
 from bathtub.ingest import Batch, Format
+from bathtub.ingest._envelopes.boots import Boots
 from bathtub.ingest._envelopes.scan import Line, scan
-from bathtub.ingest._messages import Reject, grammars, interpret
+from bathtub.ingest._messages import Reject, interpret, of_emitter
 from bathtub.ingest._rows import Collector
-from bathtub.ingest._times import Stamp
+from bathtub.ingest._times import UNKNOWN, Stamp
 from bathtub.schema import table
 from bathtub.source import Source
 
 CLAIM_SHARE = 0.5
 BATCH_ROWS = 50_000
+MAX_MONOTONIC_DIGITS = 18
 
 # [12345.678901] or [12345.678901] [ T1946], in front of a kernel message
-_MONOTONIC = re.compile(r"\[\s*(\d{1,10})\.(\d{6})\]\s*(?:\[\s*[TC]\d+\]\s*)?")
+_MONOTONIC = re.compile(r"\[\s*(\d{1,10})\.(\d{1,9})\]\s*(?:\[\s*[TC]\d+\]\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What stands around one message: null is what the log does not write. `time` is the stamp as written."""
+
+    message: str
+    emitter: str | None
+    host: str | None = None
+    time: str | None = None
+    monotonic_us: int | None = None
+    boot_id: str | None = None
 
 
 @dataclass(frozen=True)
 class Envelope:
     """How one kind of log writes a line's header.
 
-    `pattern` has the groups time and message, and host and emitter where the log has them. `stamp` reads the time.
-    `emitter` stands for the emitter of a log that has only one.
+    `pattern` has the groups time and message, and host and emitter where the log has them. `stamp` reads the time; lines
+    without one have a time since boot, in front of the message or as `Header.monotonic_us`. `emitter` stands for the emitter
+    of a log that has only one. A log that no pattern reads has its own `read`, which may give a Reject, its own `claims`,
+    and `literals` of lines that it must see besides those of the grammars.
     """
 
     name: str
@@ -39,6 +55,29 @@ class Envelope:
     stamp: Callable[[str, Source], Stamp]
     time_source: str
     emitter: str | None = None
+    read: Callable[[str], Header | Reject | None] | None = None
+    claims: Callable[[bytes, str], bool] | None = None
+    literals: tuple[bytes, ...] = ()
+    record: str = "a line"
+
+    def header(self, raw: str) -> Header | Reject | None:
+        """The header of one line, a Reject where a line of ours cannot be read, None where it has another shape."""
+        if self.read is not None:
+            return self.read(raw)
+        found = self.pattern.match(raw)
+        if found is None:
+            return None
+        groups = found.groupdict()
+        return with_clock(groups["message"] or "", groups.get("emitter") or self.emitter, groups.get("host"), groups.get("time"))
+
+
+def with_clock(text: str, emitter: str | None, host: str | None = None, time: str | None = None) -> Header:
+    """A header whose message may have a time since boot in front."""
+    clock = _MONOTONIC.match(text) if text.startswith("[") else None
+    if clock is None:
+        return Header(text, emitter, host, time)
+    micros = int(clock[1]) * 1_000_000 + int(clock[2].ljust(6, "0")[:6])
+    return Header(text[clock.end() :], emitter, host, time, micros)
 
 
 @dataclass
@@ -70,17 +109,23 @@ class _Log:
     def take(self, line: Line) -> None:
         """One line that holds a literal, or that is sampled for coverage."""
         raw = line.raw.decode("utf-8", "replace").lstrip("\x00").rstrip("\r\n")
-        header = self.envelope.pattern.match(raw)
-        if header is None:
-            if line.is_hit and line.is_cut:
-                self.collector.reject(line.number, "line_too_long", raw)
+        header = self.envelope.header(raw)
+        if header is None or isinstance(header, Reject):
+            if line.is_hit and (line.is_cut or header is not None):
+                self.collector.reject(line.number, "line_too_long" if header is None else header.reason, raw)
             return
-        stamp = self.envelope.stamp(header["time"], self.collector.source)
-        groups = header.groupdict()
-        node = groups.get("host") or self.collector.source.settings.node
+        node = header.host or self.collector.source.settings.node
+        stamp = self._stamp(header, node)
         self._cover(node, stamp)
         if line.is_hit:
-            self._interpret(line, raw, groups, node, stamp)
+            self._interpret(line, raw, header, node, stamp)
+
+    def _stamp(self, header: Header, node: str | None) -> Stamp:
+        if header.time is not None:
+            return self.envelope.stamp(header.time, self.collector.source)
+        if header.monotonic_us is None:
+            return UNKNOWN
+        return self.boots.stamp(node, header.monotonic_us, header.message, self.collector.source)
 
     def _cover(self, node: str | None, stamp: Stamp) -> None:
         if stamp.at is None or stamp.quality == "future":
@@ -89,12 +134,9 @@ class _Log:
         seen.first_at, seen.last_at = min(seen.first_at, stamp.at), max(seen.last_at, stamp.at)
         seen.n_sampled += 1
 
-    def _interpret(self, line: Line, raw: str, groups: Mapping[str, str | None], node: str | None, stamp: Stamp) -> None:
-        emitter = groups.get("emitter") or self.envelope.emitter
-        text = groups["message"] or ""
-        clock = _MONOTONIC.match(text)
-        said = interpret(emitter, text[clock.end() :] if clock else text)
-        if said is None:
+    def _interpret(self, line: Line, raw: str, header: Header, node: str | None, stamp: Stamp) -> None:
+        said = interpret(header.emitter, header.message, self.held.setdefault(node, {}))
+        if said is None or (said[0].needs_node and node is None):
             return
         grammar, told = said
         if isinstance(told, Reject):
@@ -105,9 +147,10 @@ class _Log:
             "seen_at": stamp.at,
             "time_source": self.envelope.time_source,
             "time_quality": stamp.quality,
-            "seen_at_raw": groups["time"],
+            "seen_at_raw": header.time,
             "zone_assumed": stamp.zone_assumed,
-            "monotonic_us": int(clock[1]) * 1_000_000 + int(clock[2]) if clock else None,
+            "boot_id": header.boot_id,
+            "monotonic_us": header.monotonic_us,
             "node": node,
             "raw": raw,
         }
@@ -139,6 +182,12 @@ def _parse(envelope: Envelope, source: Source) -> Iterator[Batch]:
     yield log.flush(log.n_read)
 
 
+def _literals(envelope: Envelope) -> tuple[bytes, ...]:
+    """What the scan looks for: the literals of the grammars that the log's emitters can have, each once."""
+    found = [literal for grammar in of_emitter(envelope.emitter) for literal in grammar.literals]
+    return tuple(dict.fromkeys((*envelope.literals, *found)))
+
+
 def _claims(envelope: Envelope, head: bytes) -> bool:
     """Whether at least half of the lines of the head (the last may be cut) have this envelope's header."""
     lines = [line for line in head.decode("utf-8", "replace").replace("\x00", "").splitlines() if line.strip()]
@@ -147,13 +196,18 @@ def _claims(envelope: Envelope, head: bytes) -> bool:
 
 
 def text_log(envelope: Envelope) -> Format:
-    """The format of a log with this envelope. Its version includes the versions of the grammars."""
-    versions = ",".join(f"{grammar.name}={grammar.version}" for grammar in grammars())
+    """The format of a log with this envelope. Its version includes the versions of the grammars.
+
+    The first of its tables is that of GPU faults where it can hold one.
+    """
+    known = of_emitter(envelope.emitter)
+    versions = ",".join(f"{grammar.name}={grammar.version}" for grammar in known)
+    found = sorted(dict.fromkeys(grammar.table for grammar in known), key=lambda table: table.name != "gpu_faults")
     return Format(
         name=envelope.name,
-        version=f"1+{blake2b(versions.encode(), digest_size=4).hexdigest()}",
-        record="a line",
-        tables=(*dict.fromkeys(grammar.table for grammar in grammars()), table("coverage")),
-        claims=lambda head, _name: _claims(envelope, head),
+        version=f"2+{blake2b(versions.encode(), digest_size=4).hexdigest()}",
+        record=envelope.record,
+        tables=(*found, table("coverage")),
+        claims=envelope.claims or (lambda head, _name: _claims(envelope, head)),
         parse=lambda source: _parse(envelope, source),
     )
