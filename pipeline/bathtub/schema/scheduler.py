@@ -57,8 +57,8 @@ JOBS = Table(
 
 JOB_STEPS = Table(
     name="job_steps",
-    doc="One row per record of a job step; failures are counted on attempts only.",
-    key=("source_id", "line"),
+    doc="One row per job step of a record; failures are counted on attempts only.",
+    key=("source_id", "line", "step", "het_component"),
     domain=(("time_quality", TIME_QUALITY),),
     columns=(
         *PROVENANCE,
