@@ -61,14 +61,12 @@ held as (
         jobs.cluster,
         jobs.n_gpus,
         jobs.n_nodes,
-        epoch_us(least(coalesce(jobs.ended_at, reported.end_at), reported.end_at)) - epoch_us(greatest(jobs.started_at, reported.start_at))
-            as held_us
+        epoch_us(least(jobs.known_until_at, reported.end_at)) - epoch_us(greatest(jobs.started_at, reported.start_at)) as held_us
     from stg_jobs as jobs
     cross join int_window as reported
     where
         jobs.started_at < reported.end_at
-        and (jobs.ended_at is null or jobs.ended_at > jobs.started_at)
-        and coalesce(jobs.ended_at, reported.end_at) > reported.start_at
+        and jobs.known_until_at > greatest(jobs.started_at, reported.start_at)
         and (jobs.is_closed or jobs.state in ('RUNNING', 'COMPLETING', 'SUSPENDED'))
 ),
 

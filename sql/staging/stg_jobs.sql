@@ -1,6 +1,6 @@
 -- Attempts of the scheduler, each once. Exports overlap: a closed record beats an open one, then the later end, then the later
 -- export. The key is (job_id_raw, submitted_at); a record without one of them falls back to job_id and started_at, and gives way to
--- a record of the same job and submission (or start) that has more of its key.
+-- a record of the same job and submission (or start) that has more of its key. What is known of an open attempt ends with its export.
 -- grain: one row per cluster, attempt_id
 with keyed as (
     select
@@ -43,7 +43,12 @@ superseded as (
 select
     latest.* exclude (key_rank, collected_at, failed_node),
     keys.node as failed_node,
-    coalesce(latest.started_at, latest.submitted_at, latest.ended_at) as known_from_at
+    coalesce(latest.started_at, latest.submitted_at, latest.ended_at) as known_from_at,
+    coalesce(
+        latest.ended_at,
+        latest.started_at + to_seconds(latest.elapsed_s + coalesce(latest.suspended_s, 0)),
+        latest.collected_at
+    ) as known_until_at
 from latest
 left join stg_node_keys as keys on latest.failed_node = keys.node_as_written
 anti join superseded on latest.cluster = superseded.cluster and latest.attempt_id = superseded.attempt_id
