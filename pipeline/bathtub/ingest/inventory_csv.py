@@ -20,7 +20,7 @@ import polars as pl
 
 from bathtub.ingest import Batch, Format
 from bathtub.ingest._handwritten import Record, first_line, header_of, moment, records, spelling
-from bathtub.ingest._messages.xid import device_key
+from bathtub.ingest._messages._addresses import device_key
 from bathtub.ingest._rows import Row, conform, rejects
 from bathtub.schema import table
 from bathtub.source import Source

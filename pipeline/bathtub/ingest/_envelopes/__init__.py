@@ -14,7 +14,7 @@ from hashlib import blake2b
 from bathtub.ingest import Batch, Format
 from bathtub.ingest._envelopes.boots import Boots
 from bathtub.ingest._envelopes.scan import Line, scan
-from bathtub.ingest._messages import Reject, interpret, of_emitter
+from bathtub.ingest._messages import Reject, grammars, interpret, of_emitter
 from bathtub.ingest._rows import Collector
 from bathtub.ingest._times import UNKNOWN, Stamp
 from bathtub.schema import table
@@ -96,6 +96,8 @@ class _Log:
     envelope: Envelope
     collector: Collector
     coverage: dict[tuple[str | None, date], _Seen] = field(default_factory=dict)
+    boots: Boots = field(default_factory=Boots)
+    held: dict[str | None, dict[str, str]] = field(default_factory=dict)
     n_rows: int = 0
     n_read: int = 0
     done: int = 0
@@ -171,7 +173,7 @@ class _Log:
 def _parse(envelope: Envelope, source: Source) -> Iterator[Batch]:
     """Batches of a text log. A record is a line."""
     log = _Log(envelope, Collector(envelope.name, source))
-    for lines, n_read in scan(source.chunks(), tuple(literal for grammar in grammars() for literal in grammar.literals)):
+    for lines, n_read in scan(source.chunks(), _literals(envelope)):
         for line in lines:
             log.take(line)
             if log.n_rows + len(log.collector.rejected) >= BATCH_ROWS:
@@ -198,11 +200,11 @@ def _claims(envelope: Envelope, head: bytes) -> bool:
 def text_log(envelope: Envelope) -> Format:
     """The format of a log with this envelope. Its version includes the versions of the grammars.
 
-    The first of its tables is that of GPU faults where it can hold one.
+    The first of its tables is that of GPU faults.
     """
     known = of_emitter(envelope.emitter)
     versions = ",".join(f"{grammar.name}={grammar.version}" for grammar in known)
-    found = sorted(dict.fromkeys(grammar.table for grammar in known), key=lambda table: table.name != "gpu_faults")
+    found = sorted(dict.fromkeys(grammar.table for grammar in grammars()), key=lambda table: table.name != "gpu_faults")
     return Format(
         name=envelope.name,
         version=f"2+{blake2b(versions.encode(), digest_size=4).hexdigest()}",

@@ -6,7 +6,8 @@ then by its literals, which are also what the scan of a log looks for.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -32,6 +33,8 @@ class Grammar:
     `parse(text)` gives the row's own columns (a list of them where a message makes several rows), a Reject, or None
     where the message is not its business.
     `literals` are byte strings (4 or more bytes, rare in healthy logs) of which every message of ours holds one.
+    A message that `opens` is kept in mind, and one right behind it that `goes_on` is parsed with it in front, a line
+    break between. `needs_node` marks rows that say nothing without a node.
     """
 
     name: str
@@ -40,6 +43,19 @@ class Grammar:
     emitters: frozenset[str]
     literals: tuple[bytes, ...]
     parse: Callable[[str], Said | None]
+    opens: re.Pattern[str] | None = None
+    goes_on: re.Pattern[str] | None = None
+    needs_node: bool = False
+
+    def whole(self, text: str, held: MutableMapping[str, str]) -> str:
+        """The message with what it goes on from, `held` by name of grammar, in front."""
+        if self.opens is None or self.goes_on is None:
+            return text
+        opening = held.pop(self.name, None)
+        joined = f"{opening}\n{text}" if opening is not None and self.goes_on.match(text) else text
+        if joined is not text or self.opens.match(text):
+            held[self.name] = joined
+        return joined
 
 
 @cache
@@ -49,11 +65,26 @@ def grammars() -> tuple[Grammar, ...]:
     return tuple(importlib.import_module(f"{__name__}.{name}").GRAMMAR for name in modules)
 
 
-def interpret(emitter: str | None, text: str) -> tuple[Grammar, Said] | None:
-    """What the first grammar of this emitter that knows the message says of it; None where none does."""
-    for grammar in grammars():
-        if emitter in grammar.emitters:
-            said = grammar.parse(text)
+def of_emitter(emitter: str | None) -> tuple[Grammar, ...]:
+    """The grammars of one emitter, in order of names; all where a log has several (None)."""
+    return tuple(grammar for grammar in grammars() if emitter is None or emitter in grammar.emitters)
+
+
+@cache
+def _searched(emitter: str) -> tuple[tuple[Grammar, tuple[str, ...]], ...]:
+    return tuple((grammar, tuple(literal.decode() for literal in grammar.literals)) for grammar in of_emitter(emitter))
+
+
+def interpret(emitter: str | None, text: str, held: MutableMapping[str, str]) -> tuple[Grammar, Said] | None:
+    """What the first grammar of this emitter that knows the message says of it; None where none does.
+
+    `held` is what was said before on the same node and may go on.
+    """
+    if emitter is None:
+        return None
+    for grammar, literals in _searched(emitter):
+        if any(literal in text for literal in literals):
+            said = grammar.parse(grammar.whole(text, held))
             if said is not None:
                 return grammar, said
     return None

@@ -7,24 +7,31 @@ first `):` and is never searched for later, since the process name and the text 
 is a kernel task name of up to 15 bytes that may hold commas and brackets: it is split from the text where the text
 begins with a known opening, else at the first comma. Lines can be cut anywhere.
 
-Not read here: SXid lines, the address-to-UUID map, and the three-line message of a GPU lost at probe.
+The trace event of the same name carries the line without `NVRM:`. Two messages without a code are code 79, marked as
+inferred: a GPU that has fallen off the bus, in one line with its address, and the three lines of a GPU lost at probe,
+which come as one record or as three. Not read here: SXid lines, and the map from addresses to UUIDs.
 """
 
 import re
 from collections.abc import Mapping
 
 from bathtub.ingest._messages import Grammar, Reject
+from bathtub.ingest._messages._addresses import MAX_DIGITS, device_key
+from bathtub.ingest._messages._nvlink import link_columns
 from bathtub.schema import table
 
 # NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, Graphics SM Global Exception on (GPC 8, TPC 5, SM 1): …
 _XID = re.compile(
-    r"NVRM:\s*Xid\s*\(\s*(?:PCI:)?(?P<bdf>[0-9A-Fa-f:.]+)?"
+    r"(?:NVRM:\s*|(?<![A-Za-z]))Xid\s*\(\s*(?:PCI:)?(?P<bdf>[0-9A-Fa-f:.]+)?"
     r"(?:\s+GPU-I:(?P<gpu_instance>\d+))?(?:\s+GPU-CI:(?P<compute_instance>\d+))?[^)]*\)\s*:\s*(?P<xid>\d*)(?P<rest>.*)",
     re.DOTALL,
 )
 # NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.
-_OFF_THE_BUS = re.compile(r"NVRM:\s*GPU\s+(?:at\s+)?(?:PCI:)?(?P<bdf>[0-9A-Fa-f:.]+?):?\s+GPU has fallen off the bus")
-_BDF = re.compile(r"(?:pci:)?(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-7])?")
+_OFF_THE_BUS = re.compile(
+    r"NVRM:\s*GPU\s+(?:at\s+)?(?:PCI:)?(?P<bdf>[0-9A-Fa-f:.]+?):?\s+GPU has fallen off the bus"
+    # NVRM: The NVIDIA GPU 0000:18:00.0 / NVRM: (PCI ID: 10de:2901) installed in this system has / NVRM: fallen off ...
+    r"|NVRM:\s*The NVIDIA GPU\s+(?P<probed>[0-9A-Fa-f:.]+)[^\n]*(?:\n[^\n]*){0,2}fallen off the bus and is not responding"
+)
 _PID = re.compile(r",?\s*pid=(?P<pid>'?<unknown>'?|\d+)(?:,\s*|\s+|$)(?:name=(?P<tail>.*))?", re.DOTALL)
 _CAUSED_BY = re.compile(r"caused by previous Xid (\d+)")
 # GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)
@@ -35,18 +42,8 @@ _OPENINGS = re.compile(
     r"|[A-Z0-9_/]+\s+(?:Fatal|Nonfatal)\b))"
 )
 TASK_NAME_BYTES = 15
-MAX_DIGITS = 10
 DOUBLE_BIT_ERROR = 48
 RECOVERY_SUMMARY = 154
-
-
-def device_key(address: str | None) -> str | None:
-    """`domain:bus:device`, lower case, four-digit domain, no function; None where it is not an address."""
-    found = _BDF.fullmatch((address or "").strip().lower())
-    if found is None:
-        return None
-    domain = (found[1] or "0000").lstrip("0").rjust(4, "0")
-    return f"{domain}:{found[2]}:{found[3]}"
 
 
 def parse(text: str) -> Mapping[str, object] | Reject | None:
@@ -55,11 +52,12 @@ def parse(text: str) -> Mapping[str, object] | Reject | None:
     if found is not None:
         return _coded(found)
     lost = _OFF_THE_BUS.search(text)
-    if lost is not None and device_key(lost["bdf"]):
+    pci_bdf = device_key(lost["bdf"] or lost["probed"]) if lost else None
+    if pci_bdf is not None:
         return {
             "xid": 79,
             "is_xid_inferred": True,
-            "pci_bdf": device_key(lost["bdf"]),
+            "pci_bdf": pci_bdf,
             "text": "GPU has fallen off the bus",
             "flags": [],
         }
@@ -83,6 +81,7 @@ def _coded(found: re.Match[str]) -> Mapping[str, object] | Reject:
         "recovery_action": _recovery_action(int(found["xid"]), rest),
         "caused_by_xid": int(caused_by[1]) if caused_by else None,
         "flags": [] if pci_bdf else ["bad_device"],
+        **link_columns(int(found["xid"]), rest),
         **process,
     }
 
@@ -128,9 +127,11 @@ def _name(tail: str) -> tuple[str, str]:
 
 GRAMMAR = Grammar(
     name="xid",
-    version="1",
+    version="2",
     table=table("gpu_faults"),
     emitters=frozenset({"kernel"}),
-    literals=(b"NVRM:",),
+    literals=(b"NVRM:", b"Xid (PCI"),
     parse=parse,
+    opens=re.compile(r"NVRM:\s*The NVIDIA GPU "),
+    goes_on=re.compile(r"NVRM:\s*(?:\(PCI ID|fallen off the bus and)"),
 )
