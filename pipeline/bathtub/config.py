@@ -33,7 +33,8 @@ class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class SourceRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What holds for files below the inbox whose path matches; the first matching rule holds.
 
-    `path` is a glob (`*` within a folder, `**` across) in which `{node}` and `{job_id}` name a part to be taken.
+    `path` is a glob (`*` within a folder, `**` across) in which `{node}` and `{job_id}` name a part to be taken. `epoch` is when
+    the relative times of a trace begin.
     """
 
     path: str
@@ -43,6 +44,7 @@ class SourceRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     node: str | None = None
     columns: tuple[str, ...] = ()
     delimiter: str | None = None
+    epoch: datetime | None = None
     collected_at: datetime | None = None
 
 
@@ -115,6 +117,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             format=rule.format,
             columns=rule.columns,
             delimiter=rule.delimiter,
+            epoch=rule.epoch,
             max_expanded_bytes=self.limits.max_expanded_bytes,
         )
 

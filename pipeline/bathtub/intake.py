@@ -211,9 +211,8 @@ def _stat(path: Path) -> Stat:
 
 def written(settings: Settings) -> str:
     """The settings that change what is read, as JSON text."""
-    kept = {
-        name: getattr(settings, name) for name in ("zone", "node", "job_id", "collected_at", "format", "columns", "delimiter")
-    }
+    names = ("zone", "node", "job_id", "collected_at", "format", "columns", "delimiter", "epoch")
+    kept = {name: getattr(settings, name) for name in names}
     return json.dumps({name: value for name, value in kept.items() if value}, default=str, sort_keys=True)
 
 

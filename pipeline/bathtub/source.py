@@ -42,7 +42,8 @@ class Quarantine(Exception):
 class Settings:
     """What the configuration says about a file, because the file itself does not.
 
-    `zone` is the IANA name of zone-less text; `columns` and `delimiter` are for text without a header.
+    `zone` is the IANA name of zone-less text; `columns` and `delimiter` are for text without a header;
+    `epoch` is when relative times begin.
     """
 
     cluster: str = "default"
@@ -53,6 +54,7 @@ class Settings:
     format: str | None = None
     columns: tuple[str, ...] = ()
     delimiter: str | None = None
+    epoch: datetime | None = None
     max_expanded_bytes: int = MAX_EXPANDED
 
 

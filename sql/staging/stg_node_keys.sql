@@ -11,6 +11,8 @@ with written as (
     union
     select node from dumps
     union
+    select node from fault_records
+    union
     select failed_node from jobs
     union
     select unnest(nodes) from jobs

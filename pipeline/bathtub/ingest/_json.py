@@ -17,6 +17,7 @@ from bathtub.source import Quarantine, Source
 
 MAX_DEPTH = 64
 MAX_DIGITS = 4000
+RAW_DEPTH, RAW_WIDTH = 3, 20
 
 _UNREADABLE = (ijson.JSONError, ValueError, ArithmeticError)
 """What the decoder raises: for bad JSON; for text that is no Unicode; for numbers with too large an exponent."""
@@ -71,6 +72,16 @@ def opening(head: bytes) -> set[tuple[str, str]]:
     with suppress(*_UNREADABLE):  # the events before it are what was asked for
         ijson.parse_coro(events, multiple_values=True).send(text)
     return {(path, key) for path, event, key in events if event == "map_key"}
+
+
+def shown(value: object, depth: int = RAW_DEPTH) -> str:
+    """A record as bounded JSON-like text: what lies deep or far behind is `…`."""
+    if isinstance(value, dict) and depth:
+        parts = [f'"{key[:100]}": {shown(each, depth - 1)}' for key, each in list(value.items())[:RAW_WIDTH]]
+        return "{" + ", ".join(parts) + (", …}" if len(value) > RAW_WIDTH else "}")
+    if isinstance(value, list) and depth:
+        return "[" + ", ".join(shown(each, depth - 1) for each in value[:RAW_WIDTH]) + (", …]" if len(value) > RAW_WIDTH else "]")
+    return "…" if isinstance(value, dict | list) else f'"{value[:1000]}"' if isinstance(value, str) else str(value)
 
 
 class Guard:

@@ -35,7 +35,7 @@ from itertools import chain
 import polars as pl
 
 from bathtub.ingest import Batch, Format
-from bathtub.ingest._json import objects, opening
+from bathtub.ingest._json import objects, opening, shown
 from bathtub.ingest._rows import Collector, Row
 from bathtub.ingest._slurm_json_job import Job, reject
 from bathtub.ingest._slurm_json_rows import job_row, step_rows
@@ -46,7 +46,6 @@ from bathtub.source import Quarantine, Source
 
 JOBS, STEPS = table("jobs"), table("job_steps")
 MAX_RECORDS, MAX_HELD = 2000, 1 << 17
-RAW_DEPTH, RAW_WIDTH = 3, 20
 SIGNS = {"state", "job_state", "array", "array_job_id", "allocation_nodes", "association"}
 KNOWN_PARSERS = range(36, 46)
 _PARSER = re.compile(r"v0\.0\.([0-9]{1,4})")
@@ -127,16 +126,6 @@ def _has_unknown_parser(source: Source) -> bool:
 def _has_jobs(source: Source) -> bool:
     """Whether there is a list of jobs at all."""
     return any(True for _ in objects(source, "jobs"))
-
-
-def shown(value: object, depth: int = RAW_DEPTH) -> str:
-    """A record as bounded JSON-like text: what lies deep or far behind is `…`."""
-    if isinstance(value, dict) and depth:
-        parts = [f'"{key[:100]}": {shown(each, depth - 1)}' for key, each in list(value.items())[:RAW_WIDTH]]
-        return "{" + ", ".join(parts) + (", …}" if len(value) > RAW_WIDTH else "}")
-    if isinstance(value, list) and depth:
-        return "[" + ", ".join(shown(each, depth - 1) for each in value[:RAW_WIDTH]) + (", …]" if len(value) > RAW_WIDTH else "]")
-    return "…" if isinstance(value, dict | list) else f'"{value[:1000]}"' if isinstance(value, str) else str(value)
 
 
 FORMAT = Format("slurm_json", "1", "a job object", (JOBS, STEPS), _claims, _parse)
