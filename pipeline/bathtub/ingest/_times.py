@@ -20,6 +20,7 @@ _MONTHS = {
     for number, name in enumerate(("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)
 }
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?$")
+_GLOG = re.compile(r"(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?$")
 _BSD = re.compile(r"([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d\d):(\d\d):(\d\d)$")
 
 
@@ -100,12 +101,29 @@ def bsd(text: str, source: Source) -> Stamp:
     found = _BSD.match(text)
     if found is None or found[1] not in _MONTHS:
         return UNKNOWN
-    month, day, hour, minute, second = _MONTHS[found[1]], *(int(part) for part in found.groups()[1:])
+    return _latest(source, (_MONTHS[found[1]], *(int(part) for part in found.groups()[1:])))
+
+
+def glog(text: str, source: Source) -> Stamp:
+    """`314 11:42:07.327555102` (glog's month and day, neither year nor zone): the year as for `bsd`.
+
+    Unknown, not refused, where the configuration names no zone: these lines tell much without their time.
+    """
+    found = _GLOG.match(text)
+    if found is None or source.settings.zone is None:
+        return UNKNOWN
+    *parts, fraction = found.groups()
+    return _latest(source, tuple(int(part) for part in parts), int((fraction or "0").ljust(6, "0")[:6]))
+
+
+def _latest(source: Source, parts: tuple[int, ...], micros: int = 0) -> Stamp:
+    """Month, day, hour, minute and second in the latest year that is possible for the source."""
     zone_name = source_zone(source)
     latest = (source.collected_at + TOLERANCE).astimezone(zone(zone_name)).replace(tzinfo=None)
+    month, day, hour, minute, second = parts
     for year in range(latest.year, latest.year - 8, -1):
         try:
-            naive = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - the zone comes next
+            naive = datetime(year, month, day, hour, minute, second, micros)  # noqa: DTZ001 - the zone comes next
         except ValueError:
             continue
         if naive <= latest:
