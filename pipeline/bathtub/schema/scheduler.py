@@ -52,6 +52,7 @@ JOBS = Table(
         Column("job_name", "string", "job name"),
         Column("reason", "string", "why the job waited (not why it failed)"),
         Column("submit_line", "string", "command that submitted it"),
+        Column("gpu_indices", "list<string>", "`host list:indices` of the GPUs held, as printed; null where not told"),
     ),
 )
 
