@@ -128,6 +128,7 @@ OBSERVATIONS = Table(
         Column("code_kind", "string", "whose code: xid, sxid, dcgm_error, nvml_event"),
         Column("severity_word", "string", "severity as the tool words it"),
         Column("component_word", "string", "component as the tool words it"),
+        Column("action_word", "string", "action that the tool recommends"),
         Column("is_healthy", "bool", "the tool calls the state healthy; null where it does not say"),
         Column("message", "string", "what the tool says of it"),
         Column("job_id", "string", "job in which it ran"),
