@@ -1,5 +1,5 @@
 -- Device-hours in the window, by what the devices are and by how they are counted: in service (inventory), allocated (attempts),
--- observed (node-days with logs). What cannot be told gives no row.
+-- observed (node-days with logs). What cannot be told gives no row. A device that nobody wrote down counts from its first sight.
 -- grain: one row per cluster, exposure_class, exposure_kind
 with slots as (
     select
@@ -7,7 +7,10 @@ with slots as (
         devices.node,
         devices.device_class as exposure_class,
         devices.device_id,
-        greatest(coalesce(devices.in_service_at, reported.start_at), reported.start_at) as from_at,
+        greatest(
+            coalesce(devices.in_service_at, case when devices.inventory_source = 'seen' then devices.first_seen_at end, reported.start_at),
+            reported.start_at
+        ) as from_at,
         least(coalesce(devices.removed_at, reported.end_at), reported.end_at) as to_at
     from int_inventory as devices
     cross join int_window as reported
@@ -19,7 +22,9 @@ with slots as (
         node,
         'node',
         node,
-        min(greatest(coalesce(in_service_at, reported.start_at), reported.start_at)),
+        min(greatest(
+            coalesce(in_service_at, case when inventory_source = 'seen' then first_seen_at end, reported.start_at), reported.start_at
+        )),
         max(least(coalesce(removed_at, reported.end_at), reported.end_at))
     from int_inventory
     cross join int_window as reported

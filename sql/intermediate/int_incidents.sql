@@ -63,8 +63,8 @@ left join int_inventory as devices
         ranked.cluster = devices.cluster
         and ranked.verdict_node = devices.node
         and ranked.device in (devices.pci_bdf, devices.device_uuid)
-        and ranked.started_at >= coalesce(devices.in_service_at, ranked.started_at)
+        and ranked.started_at >= coalesce(devices.entered_at, ranked.started_at)
         and ranked.started_at < coalesce(devices.removed_at, ranked.started_at + interval 1 second)
 qualify row_number() over (
-    partition by ranked.incident_id order by devices.in_service_at desc nulls last, devices.device_id, devices.device_class
+    partition by ranked.incident_id order by devices.entered_at desc nulls last, devices.device_id, devices.device_class
 ) = 1

@@ -11,9 +11,10 @@ with named as (
     from inventory
     inner join stg_node_keys as keys on inventory.node = keys.node_as_written
     inner join stg_sources as sources on inventory.source_id = sources.source_id
+    where coalesce(inventory.time_source, 'file') = 'file'
 )
 
-select * exclude (collected_at, time_source, time_quality, seen_at)
+select * exclude (collected_at, time_source, time_quality, seen_at), seen_at as stated_at
 from named
 qualify row_number() over (
     partition by cluster, node, device_class, device_id, in_service_at order by collected_at desc, source_id, line

@@ -3,7 +3,13 @@
 with written as (
     select node as node_as_written from gpu_faults
     union
+    select node from host_faults
+    union
     select node from inventory
+    union
+    select node from telemetry
+    union
+    select node from observations
     union
     select node from maintenance
     union
