@@ -17,6 +17,12 @@ with written as (
     union
     select node from dumps
     union
+    select node from nccl_events
+    union
+    select node from placements
+    union
+    select node from collective_speeds
+    union
     select node from fault_records
     union
     select failed_node from jobs
