@@ -13,6 +13,7 @@ from bathtub.config import Config, ConfigError, Knowledge
 from bathtub.ingest import _slurm_values as slurm
 from bathtub.nightly import parameters
 from bathtub.warehouse import build, connect
+from tests.test_sql import LATER
 
 TABLES = knowledge.tables()
 RULES = {str(row["rule_id"]): row for row in TABLES["rules"].iter_rows(named=True)}
@@ -96,7 +97,7 @@ def test_what_an_example_holds_is_one_family_behind_the_row_that_is_matched() ->
             "first_line": list(range(len(rows))),
             "caused_by_xid": pl.Series([None for _ in rows], dtype=pl.Int64),
         }
-    )
+    ).with_columns(pl.lit(None, kind).alias(column) for column, kind in LATER["int_bursts"].items())
     with connect() as con:
         build(con, {**TABLES, "parameters": parameters(Config()), "int_bursts": bursts}, ["int_burst_families"])
         found = con.table("int_burst_families").pl()
@@ -159,8 +160,8 @@ def test_a_code_without_a_component_opens_and_ends_nothing() -> None:
 
 def test_links_and_repeats_name_known_codes() -> None:
     codes = words("xid_catalog", "xid")
-    assert words("burst_links", "child_xid") <= codes
-    assert words("burst_links", "parent_xid") <= codes | {"*"}
+    assert words("burst_links", "child_xid") <= codes | {"sxid"}
+    assert words("burst_links", "parent_xid") <= codes | {"*", "sxid"}
     assert words("burst_links", "scope") <= {"device", "node"}
     assert words("burst_repeats", "xids") <= codes
     assert words("burst_repeats", "scope") <= {"device", "node"}

@@ -13,7 +13,7 @@ with linked as (
         parent.severity_rank,
         parent.place
     from int_catalogued_bursts as child
-    inner join stg_burst_links as links on child.xid = links.child_xid
+    inner join stg_burst_links as links on coalesce(child.xid, case when child.sxid is not null then -1 end) = links.child_xid
     inner join int_catalogued_bursts as parent
         on
             child.cluster = parent.cluster
@@ -25,7 +25,11 @@ with linked as (
     where
         child.repeats_burst_id = child.burst_id
         and parent.repeats_burst_id != child.burst_id
-        and (parent.xid = links.parent_xid or (links.parent_xid is null and parent.role = 'primary' and parent.ends_attempts))
+        and (
+            parent.xid = links.parent_xid
+            or (links.parent_xid = -1 and parent.sxid is not null and parent.ends_attempts)
+            or (links.parent_xid is null and parent.role = 'primary' and parent.ends_attempts)
+        )
         and (links.scope = 'node' or child.device = parent.device)
         and (links.after_s > 0 or parent.place < child.place)
 )

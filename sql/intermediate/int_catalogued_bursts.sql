@@ -1,14 +1,17 @@
--- Bursts with what the catalogue says of their code, and the burst that each repeats: the first of a run of the same kind of
+-- Bursts with what the catalogues say of their code (of NVLink5 and of switches the line itself says how bad it is), and the burst that each repeats: the first of a run of the same kind of
 -- code on one device (or node) in one boot without the silence that ends it. `place` is the order on a node: by time, and
 -- within one moment (logs may know seconds only) causes before what follows from causes, then lines as they stand in their log.
 -- grain: one row per burst_id
 with catalogued as (
     select
         bursts.*,
-        coalesce(catalog.component, case when catalog.xid is null then 'unknown' end) as component,
-        catalog.part,
-        catalog.action,
-        coalesce(catalog.role, 'primary') as role,
+        coalesce(catalog.component, switches.component, case when catalog.xid is null then 'unknown' end) as component,
+        coalesce(catalog.part, switches.part) as part,
+        coalesce(decoded.action, catalog.action, switches.action) as action,
+        coalesce(decoded.role, catalog.role, 'primary') as role,
+        decoded.decode_rule,
+        decoded.layout,
+        decoded.next_action,
         coalesce(severities.severity, 'unknown') as severity,
         coalesce(severities.severity_rank, 0) as severity_rank,
         coalesce(severities.ends_attempts, true) as ends_attempts,
@@ -17,7 +20,15 @@ with catalogued as (
         repeats.gap_s
     from int_bursts as bursts
     left join stg_xid_catalog as catalog on bursts.xid = catalog.xid
-    left join stg_severities as severities on coalesce(catalog.severity, 'unknown') = severities.severity
+    left join stg_sxid_catalog as switches on bursts.sxid = switches.sxid
+    left join int_nvlink5_bursts as decoded on bursts.burst_id = decoded.burst_id
+    left join stg_severities as severities
+        on severities.severity = coalesce(
+            decoded.severity,
+            case when bursts.sxid is not null then case coalesce(bursts.line_severity, switches.severity_word) when 'fatal' then 'fatal_gpu' when 'nonfatal' then 'warning' end end,
+            catalog.severity,
+            'unknown'
+        )
     left join stg_burst_repeats as repeats on bursts.xid = repeats.xid
 ),
 

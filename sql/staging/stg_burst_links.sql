@@ -1,9 +1,9 @@
--- Which burst follows from which other: one code beside one possible parent code (null: any primary).
+-- Which burst follows from which other: one code beside one possible parent code (null: any primary; -1: any SXid).
 -- grain: one row per link_id, child_xid, parent_xid
 select
     link_id,
-    cast(children.xid as bigint) as child_xid,
-    cast(nullif(parents.xid, '*') as bigint) as parent_xid,
+    cast(replace(children.xid, 'sxid', '-1') as bigint) as child_xid,
+    cast(replace(nullif(parents.xid, '*'), 'sxid', '-1') as bigint) as parent_xid,
     scope,
     cast(before_s as double) as before_s,
     cast(after_s as double) as after_s

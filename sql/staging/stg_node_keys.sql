@@ -23,6 +23,10 @@ with written as (
     union
     select node from collective_speeds
     union
+    select node from node_states
+    union
+    select node from scheduler_events
+    union
     select node from fault_records
     union
     select failed_node from jobs

@@ -6,11 +6,10 @@
     python3[4242]: segfault at 0 ip 00007f01 sp 00007ffd error 4 in libnccl.so.2.21.5[7f0100000000+1000]
     nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing
     Linux version 5.15.0-112-generic (build@host) (gcc 11.4.0) #122-Ubuntu SMP
-    rtc_cmos 00:01: setting system clock to 2026-01-02T03:04:05 UTC (1767323045)
     reboot: Restarting system
 
-The banner opens a boot; the line of the clock ties the time since boot to the calendar (`_envelopes/boots.py`). A throttled
-processor alone is benign. Of crashed programs only those that fell in a library of the GPU or of its network are read.
+The banner opens a boot. A throttled processor alone is benign. Of crashed programs only those that fell in a library of the
+GPU or of its network are read.
 """
 
 import re
@@ -32,7 +31,6 @@ GRAMMAR = Grammar(
         b"segfault at",
         b"peermem",
         b"Linux version",
-        b"system clock",
         b"reboot: ",
     ),
     parse=first_of(
@@ -51,7 +49,6 @@ GRAMMAR = Grammar(
             ),
             ("library", "peermem", re.compile(r"nvidia[-_]peermem.*(?:ERROR|error)(?::? (?P<code>.*\S))?")),
             ("boot", "banner", re.compile(r"^Linux version (?P<code>\S+)")),
-            ("boot", "clock_set", re.compile(r"setting system clock to (?P<code>\S+ UTC)")),
             ("boot", "shutdown", re.compile(r"^reboot: (?P<code>Restarting system|Power down|System halted|machine restart)")),
         )
     ),
