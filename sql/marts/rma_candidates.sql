@@ -95,8 +95,5 @@ left join int_inventory as devices on grouped.cluster = devices.cluster and grou
 left join codes on grouped.cluster = codes.cluster and grouped.candidate_id = codes.candidate_id
 left join jobs on grouped.cluster = jobs.cluster and grouped.candidate_id = jobs.candidate_id
 left join refs on grouped.cluster = refs.cluster and grouped.candidate_id = refs.candidate_id
-qualify row_number() over (
-    partition by grouped.cluster, grouped.candidate_id
-    order by devices.in_service_at desc nulls last, devices.firmware desc nulls last, devices.slot desc nulls last
-) = 1
+qualify row_number() over (partition by grouped.cluster, grouped.candidate_id order by devices.in_service_at desc nulls last, devices.firmware) = 1
 order by grouped.cluster, grouped.candidate_id

@@ -126,6 +126,13 @@ def _number(text: str) -> int | float | None:
     return value if isinstance(value, int) or isfinite(value) else None
 
 
+def is_blank(text: str) -> bool:
+    """Whether a text is a sentinel of a 64-bit integer."""
+    found = _NUMBER.fullmatch(text)
+    value = _number(found[1]) if found else None
+    return text in BLANK_TEXTS or (value is not None and value >= BLANKS["int64"])
+
+
 def _mask(word: str) -> int | None:
     """A mask in hexadecimal, of at most 63 bits."""
     found = re.fullmatch(r"0x0{0,16}([0-9a-f]{1,16})", word)

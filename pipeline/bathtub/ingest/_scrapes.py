@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from bathtub.ingest._metrics import Metric
 from bathtub.ingest._quantities import Field, dcgm_fields, device, index, smi_fields
-from bathtub.ingest._readings import Reading
+from bathtub.ingest._readings import Reading, is_blank
 from bathtub.ingest._rows import Collector
 from bathtub.ingest._samples import Moment, Seen, evidence, observation, sample
 from bathtub.ingest._times import Stamp, checked
@@ -16,6 +16,8 @@ from bathtub.source import Source
 COUNT = "DCGM_EXP_XID_ERRORS_COUNT"
 INFO = "nvidia_smi_gpu_info"
 LAST_MS = 4_102_444_800_000
+# what nvidia_gpu_exporter leaves of GPU-5f4203f3-…
+_BARE_UUID = re.compile(r"^[0-9a-f]{8}-")
 TIME_UNITS = frozenset({"ns", "us", "ms", "s"})
 
 
@@ -61,7 +63,10 @@ def add(scrape: Scrape, metric: Metric, known_as: Field, units: Mapping[str, str
     gpu = scrape.gpus.setdefault(_key(labels, metric.stamp_ms), Gpu(metric.line, dict(labels), metric.stamp_ms, metric.raw))
     scrape.series.add(metric.series)
     gpu.labels |= labels if known_as.kind == "info" else {}
-    if known_as.kind == "state":
+    if known_as.kind == "state" and is_blank(metric.value):
+        gpu.reading.blanks.append(known_as.quantity)
+        gpu.reading.flags.append(f"blank:{known_as.quantity}")
+    elif known_as.kind == "state":
         gpu.states.append((known_as, metric))
     elif known_as.kind != "info":
         unit = units.get(metric.name, "")
@@ -75,7 +80,7 @@ def _seen(gpu: Gpu, source: Source) -> Seen:
     labels = gpu.labels
     named = device(
         labels.get("pci_bus_id"),
-        labels.get("UUID") or labels.get("uuid"),
+        labels.get("UUID") or _BARE_UUID.sub(r"GPU-\g<0>", labels.get("uuid", "")),
         labels.get("DCGM_FI_DEV_SERIAL"),
         labels.get("gpu") or labels.get("index"),
     )

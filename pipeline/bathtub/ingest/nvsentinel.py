@@ -15,6 +15,7 @@ Rejects: bad_json, bad_event.
 Quarantine: line_too_long, zone_required.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
@@ -77,7 +78,8 @@ def _codes(found: Mapping[str, object]) -> list[str]:
 
 
 def _code_kind(check: str) -> str | None:
-    return "sxid" if "sxid" in check.lower() else "xid" if "xid" in check.lower() else None
+    """Whether a check looks for SXids or Xids. Its case decides: `SysLogsXIDError` has an `s` in front of Xid too."""
+    return "sxid" if re.search("SXI[Dd]", check) else "xid" if "xid" in check.lower() else None
 
 
 def _keep(collector: Collector, line: int, found: Mapping[str, object], raw: str) -> None:
