@@ -58,21 +58,25 @@ def _places(layout: Layout, name: str) -> list[int]:
 def _plain(lines: list[str], layout: Layout) -> pl.DataFrame:
     """The records that are one line each, as columns."""
     n = layout.n_delimiters
-    full = pl.DataFrame({"raw": pl.Series(lines, dtype=pl.String)}).select(pl.int_range(pl.len()).alias("line"), "raw")
+    full = pl.DataFrame({"raw": pl.Series(lines, dtype=pl.String)}).with_row_index("line").cast({"line": pl.Int64})
     full = full.filter(pl.col("raw").str.count_matches(layout.delimiter, literal=True) == n)
-    parts = full.select("line", "raw", pl.col("raw").str.split_exact(layout.delimiter, n).alias("parts")).unnest("parts")
+    parts = full.hstack(full["raw"].str.split_exact(layout.delimiter, n).struct.unnest())
     checks = [
         pl.col(f"field_{at}").str.contains(f"^(?:{STRICT[name]})$") for at, name in enumerate(layout.names) if name in STRICT
     ]
     if layout.is_trailing:
         checks.append(pl.col(f"field_{n}") == "")
-    return parts.filter(checks).select("line", "raw", *(_cell(_places(layout, name), name) for name in WANTED))
+    wanted = parts.select("line", "raw", *(_cell(_places(layout, name), name) for name in WANTED))
+    is_plain = parts.select(pl.all_horizontal(checks)).to_series()
+    return wanted if is_plain.all() else wanted.filter(is_plain)
 
 
 def _cell(places: list[int], name: str) -> pl.Expr:
     """The first cell that is not blank, null without one."""
+    if not places:
+        return pl.lit(None, dtype=pl.String).alias(name)
     filled = [pl.when(pl.col(f"field_{place}") != "").then(pl.col(f"field_{place}")) for place in places]
-    return pl.coalesce(*filled, pl.lit(None, dtype=pl.String)).alias(name)
+    return pl.coalesce(filled).alias(name)
 
 
 def _odd(lines: list[str], plain: np.ndarray[tuple[int], np.dtype[np.int64]], layout: Layout, *, is_last: bool) -> Records:

@@ -7,7 +7,7 @@ from bathtub.ingest._sacct_cells import EMPTY, Cells, split_cells
 from bathtub.ingest._sacct_layout import Layout, configured, is_blank, is_fixed_width, is_message, read_header, refuse_fixed_width
 from bathtub.source import Quarantine, Source
 
-BLOCK = 1 << 22
+BLOCK = 1 << 24
 REJECT_BYTES = 4096
 
 
@@ -47,7 +47,7 @@ class _Export:
             text = text.removeprefix("\ufeff")
             self.layout = _layout(text, self.source)
         self.lines += text.split("\n") if block else []
-        while (turn := self._turn(self.layout)) is not None:
+        while "JobID" in text and (turn := self._turn(self.layout)) is not None:
             yield self._split(turn[0], self.layout, is_last=True)
             self.layout = turn[1]
         yield self._split(len(self.lines), self.layout, is_last=is_last)

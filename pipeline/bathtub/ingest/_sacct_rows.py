@@ -1,5 +1,7 @@
 """Cells of `sacct` to rows of `jobs` and `job_steps`, as expressions over a block."""
 
+from collections.abc import Iterator, Mapping
+
 import polars as pl
 
 from bathtub.ingest import _slurm_values as slurm
@@ -8,8 +10,6 @@ from bathtub.ingest._sacct_layout import JOB_ID, JOB_ID_RAW
 from bathtub.ingest._sacct_times import TIMES, quality, with_times
 from bathtub.ingest._tres import count_gpus, names_gpus
 from bathtub.source import Source
-
-_STEP = r"\.[0-9A-Za-z_]+(?:\+[0-9]+)?$"
 
 
 def rows(cells: pl.DataFrame, source: Source) -> pl.DataFrame:
@@ -25,71 +25,67 @@ def rows(cells: pl.DataFrame, source: Source) -> pl.DataFrame:
 
 def _values(cells: pl.DataFrame) -> pl.DataFrame:
     """The columns that need one cell or two. Cells that repeat are read once per distinct value."""
-    tres = {"AllocTRES": "n_gpus", "ReqTRES": "n_gpus_requested"}
-    for name, column in tres.items():
-        cells = _once(cells, name, count_gpus(pl.col(name)).alias(column))
-    cells = _once(cells, "Suspended", slurm.duration_s(pl.col("Suspended")).alias("suspended_s"))
-    memory = pl.col("ReqMem")
-    cells = _once(
-        cells, "ReqMem", slurm.memory_bytes(memory).alias("req_mem_bytes"), slurm.memory_basis(memory).alias("req_mem_basis")
-    )
-    node_list = pl.when(~pl.col("NodeList").is_in(NO_NODE)).then("NodeList").alias("node_list")
-    expanded = pl.col("NodeList").map_elements(_names, return_dtype=pl.List(pl.String)).alias("nodes")
-    return _once(cells, "NodeList", node_list, expanded).with_columns(*_identity(), *_outcome(), *_request())
+    for columns, read in _repeated():
+        cells = _once(cells, columns, read)
+    ids = cells["JobID"].str.extract_groups(f"^{JOB_ID}$").struct.unnest()
+    cells = cells.hstack(ids.with_columns(pl.col("het_offset", "het_component").cast(pl.Int64)))
+    elapsed = pl.coalesce(slurm.whole_number(pl.col("ElapsedRaw")), slurm.duration_s(pl.col("Elapsed")))
+    return cells.with_columns(*_identity(), elapsed_s=elapsed)
 
 
-def _names(text: str) -> pl.Series | None:
-    names = None if text in NO_NODE else expand_nodes(text)
-    return None if names is None else pl.Series(names, dtype=pl.String)
+def _repeated() -> Iterator[tuple[list[str], dict[str, pl.Expr]]]:
+    """Columns whose values repeat, and what is read from them."""
+    cell = pl.col
+    for name, column in (("AllocTRES", "n_gpus"), ("ReqTRES", "n_gpus_requested")):
+        yield (
+            [name],
+            {column: count_gpus(cell(name)), f"is_bad_{column}": names_gpus(cell(name)) & count_gpus(cell(name)).is_null()},
+        )
+    state = slurm.state(cell("State"))
+    is_known = state.is_in(list(slurm.STATES)).fill_null(value=False)
+    yield ["State"], {"state": state, "is_state_known": is_known, "cancelled_by": slurm.cancelled_by(cell("State"))}
+    for name, prefix in (("ExitCode", "exit"), ("DerivedExitCode", "derived_exit")):
+        yield [name], {f"{prefix}_code": slurm.exit_part(cell(name), 1), f"{prefix}_signal": slurm.exit_part(cell(name), 2)}
+    limits = cell("Timelimit"), cell("TimelimitRaw")
+    yield ["Timelimit", "TimelimitRaw"], {"timelimit_s": slurm.limit_s(*limits), "timelimit_kind": slurm.limit_kind(*limits)}
+    memory = cell("ReqMem")
+    yield ["ReqMem"], {"req_mem_bytes": slurm.memory_bytes(memory), "req_mem_basis": slurm.memory_basis(memory)}
+    yield ["Suspended"], {"suspended_s": slurm.duration_s(cell("Suspended"))}
+    yield ["Restarts"], {"restarts": slurm.whole_number(cell("Restarts"))}
+    yield ["NNodes", "AllocNodes"], {"n_nodes": slurm.whole_number(pl.coalesce("NNodes", "AllocNodes"))}
+    yield ["FailedNode"], {"failed_node": pl.when(~cell("FailedNode").is_in(NO_NODE)).then("FailedNode")}
+    node_list = cell("NodeList")
+    nodes = node_list.map_batches(_names, return_dtype=pl.List(pl.String))
+    yield ["NodeList"], {"node_list": pl.when(~node_list.is_in(NO_NODE)).then(node_list), "nodes": nodes}
 
 
-def _once(cells: pl.DataFrame, column: str, *read: pl.Expr) -> pl.DataFrame:
-    """The cells with columns that are read from each distinct value of one column once."""
-    values = cells.select(column).unique().with_columns(read)
-    return cells.join(values, on=column, how="left", nulls_equal=True, maintain_order="left")
+def _names(texts: pl.Series) -> pl.Series:
+    names = [None if text is None or text in NO_NODE else expand_nodes(text) for text in texts]
+    return pl.Series(names, dtype=pl.List(pl.String))
+
+
+def _once(cells: pl.DataFrame, columns: list[str], read: Mapping[str, pl.Expr]) -> pl.DataFrame:
+    """The cells with what is read from each distinct value of some columns once.
+
+    Only these columns are joined: to join the whole frame would copy all its text.
+    """
+    given = cells.select(columns)
+    values = given.unique().with_columns(**read)
+    found = given.join(values, on=columns, how="left", nulls_equal=True, maintain_order="left")
+    return cells.hstack(found.drop(columns))
 
 
 def _identity() -> list[pl.Expr]:
-    ids = pl.col("JobID").str.extract_groups(f"^{JOB_ID}$")
+    named = {
+        "Partition": "partition_name", "Account": "account", "User": "user_name", "QOS": "qos", "JobName": "job_name",
+        "Reason": "reason", "SubmitLine": "submit_line", "AllocTRES": "alloc_tres", "ReqTRES": "req_tres",
+    }  # fmt: skip
+    task, offset = pl.lit("_") + pl.col("array_task"), pl.lit("+") + pl.col("het_offset").cast(pl.String)
+    joined = pl.concat_str("base_job_id", task, offset, ignore_nulls=True)
     return [
-        pl.col("JobID").str.replace(_STEP, "").alias("job_id"),
-        pl.col("JobIDRaw").str.replace(_STEP, "").alias("job_id_raw"),
-        *(ids.struct.field(name) for name in ("base_job_id", "array_task", "step")),
-        *(ids.struct.field(name).cast(pl.Int64) for name in ("het_offset", "het_component")),
-        pl.col("Partition").alias("partition_name"),
-        pl.col("Account").alias("account"),
-        pl.col("User").alias("user_name"),
-        pl.col("QOS").alias("qos"),
-        pl.col("JobName").alias("job_name"),
-        pl.col("Reason").alias("reason"),
-        pl.col("SubmitLine").alias("submit_line"),
-    ]
-
-
-def _outcome() -> list[pl.Expr]:
-    state = slurm.state(pl.col("State"))
-    return [
-        pl.coalesce(slurm.whole_number(pl.col("ElapsedRaw")), slurm.duration_s(pl.col("Elapsed"))).alias("elapsed_s"),
-        state.alias("state"),
-        state.is_in(list(slurm.STATES)).fill_null(value=False).alias("is_state_known"),
-        slurm.cancelled_by(pl.col("State")).alias("cancelled_by"),
-        slurm.exit_part(pl.col("ExitCode"), 1).alias("exit_code"),
-        slurm.exit_part(pl.col("ExitCode"), 2).alias("exit_signal"),
-        slurm.exit_part(pl.col("DerivedExitCode"), 1).alias("derived_exit_code"),
-        slurm.exit_part(pl.col("DerivedExitCode"), 2).alias("derived_exit_signal"),
-        pl.when(~pl.col("FailedNode").is_in(NO_NODE)).then("FailedNode").alias("failed_node"),
-        slurm.whole_number(pl.col("Restarts")).alias("restarts"),
-    ]
-
-
-def _request() -> list[pl.Expr]:
-    limits = pl.col("Timelimit"), pl.col("TimelimitRaw")
-    return [
-        slurm.whole_number(pl.coalesce("NNodes", "AllocNodes")).alias("n_nodes"),
-        pl.col("AllocTRES").alias("alloc_tres"),
-        pl.col("ReqTRES").alias("req_tres"),
-        slurm.limit_s(*limits).alias("timelimit_s"),
-        slurm.limit_kind(*limits).alias("timelimit_kind"),
+        pl.when(pl.col("base_job_id").is_not_null()).then(joined).alias("job_id"),
+        pl.col("JobIDRaw").str.split_exact(".", 1).struct.field("field_0").alias("job_id_raw"),
+        *(pl.col(cell).alias(column) for cell, column in named.items()),
     ]
 
 
@@ -113,8 +109,6 @@ def _reject() -> pl.Expr:
 def _flags(frame: pl.DataFrame) -> pl.Expr:
     """What is doubtful: only flags that some row of the block has are worked out per row."""
     run_s = (pl.col("ended_at") - pl.col("started_at")).dt.total_seconds() - pl.col("suspended_s").fill_null(0)
-    gpus = names_gpus(pl.col("AllocTRES")) & pl.col("n_gpus").is_null()
-    gpus_requested = names_gpus(pl.col("ReqTRES")) & pl.col("n_gpus_requested").is_null()
     masks = {
         "key_without_submit": pl.col("submitted_at").is_null(),
         "key_without_raw_id": pl.col("job_id_raw").is_null(),
@@ -122,7 +116,7 @@ def _flags(frame: pl.DataFrame) -> pl.Expr:
         "elapsed_disagrees": pl.col("step").is_null() & (run_s != pl.col("elapsed_s")),
         "decoded_with_replacement": pl.col("raw").str.contains("\ufffd", literal=True),
         "bad_node_list": pl.col("node_list").is_not_null() & pl.col("nodes").is_null(),
-        "bad_gpu_count": gpus.fill_null(value=False) | gpus_requested.fill_null(value=False),
+        "bad_gpu_count": pl.any_horizontal("is_bad_n_gpus", "is_bad_n_gpus_requested"),
         "bad_node_count": pl.col("n_nodes").is_null() & slurm.is_bad_number(pl.coalesce("NNodes", "AllocNodes")),
         "bad_suspended": slurm.is_bad_duration(pl.col("Suspended")),
         "bad_memory": pl.col("ReqMem").is_not_null() & pl.col("req_mem_bytes").is_null(),

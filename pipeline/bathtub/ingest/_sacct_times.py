@@ -35,9 +35,10 @@ def with_times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
             readings["is_bad"].alias(f"is_bad_{column}"),
             (readings["first"] != readings["last"]).fill_null(value=False).alias(f"is_ambiguous_{column}"),
         )
-    doubtful = frame.with_row_index("row").filter(pl.any_horizontal(f"is_ambiguous_{column}" for column in TIMES.values()))
-    if doubtful.is_empty():
+    is_doubtful = pl.any_horizontal(f"is_ambiguous_{column}" for column in TIMES.values())
+    if not frame.select(is_doubtful.any()).item():
         return frame
+    doubtful = frame.with_row_index("row").filter(is_doubtful)
     settled = pl.DataFrame(
         [_settled(row) for row in doubtful.iter_rows(named=True)],
         schema={"row": pl.UInt32, **{name: frame.schema[name] for column in read for name in (column, f"is_ambiguous_{column}")}},

@@ -20,10 +20,12 @@ SHORT_STATES = {
 STATES = frozenset({*SHORT_STATES.values(), "EXPEDITING", "LAUNCH_FAILED", "RECONFIG_FAIL", "POWER_UP_NODE"})
 
 NO_TIME = ("Unknown", "None", "0", "4294967294", "4294967295")
+_NO_EPOCH = (0, 4294967294, 4294967295)
 LOCAL_TIME = r"(?:19[7-9][0-9]|2[01][0-9]{2})-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
 OFFSET = r"(?:Z|[+-][0-9]{2}:?[0-9]{2})"
 EPOCH = r"[0-9]{1,10}"
 
+_NO_COUNT = (65534, 65535, 4294967294, 4294967295)
 _NO_NUMBER = ("65534", "65535", "4294967294", "4294967295", "18446744073709551614", "18446744073709551615", "-1", "-2")
 _NO_DURATION = ("INVALID", "Unknown", "UNLIMITED", "Partition_Limit", *_NO_NUMBER)
 # 1-02:03:04   02:03:04   03:04.567
@@ -50,7 +52,8 @@ def exit_part(text: pl.Expr, group: int) -> pl.Expr:
 
 def whole_number(text: pl.Expr) -> pl.Expr:
     """Digits as a number; null for Slurm's sentinels and for anything else."""
-    return pl.when(~text.is_in(_NO_NUMBER) & text.str.contains(r"^[0-9]{1,15}$")).then(text).cast(pl.Int64)
+    number = pl.when(text.str.contains(r"^[0-9]{1,15}$")).then(text).cast(pl.Int64)
+    return pl.when(~number.is_in(_NO_COUNT)).then(number)
 
 
 def is_bad_number(text: pl.Expr) -> pl.Expr:
@@ -112,6 +115,9 @@ def instants(text: pl.Series, source: Source) -> pl.DataFrame:
     is bad.
     """
     cell = pl.col("text")
+    epochs = _epochs(text)
+    if epochs is not None:
+        return epochs
     read = pl.DataFrame({"text": text}).select(
         cell,
         is_none=cell.is_null() | cell.is_in(NO_TIME),
@@ -123,6 +129,16 @@ def instants(text: pl.Series, source: Source) -> pl.DataFrame:
     first, last = _localized(read["naive"], source)
     readings = read.with_columns(first=pl.coalesce(first, exact), last=pl.coalesce(last, exact))
     return readings.select("first", "last", is_bad=~pl.col("is_none") & pl.col("first").is_null())
+
+
+def _epochs(text: pl.Series) -> pl.DataFrame | None:
+    """What `instants` gives where every text is epoch seconds or none; None where another form is among them."""
+    is_epoch = text.str.contains(f"^{EPOCH}$")
+    if not text.filter(~is_epoch).is_in(NO_TIME).all():
+        return None
+    seconds = pl.when(is_epoch).then(pl.lit(text)).cast(pl.Int64)
+    instant = (pl.when(~seconds.is_in(_NO_EPOCH)).then(seconds) * 1_000_000).cast(pl.Datetime("us", "UTC"))
+    return pl.select(first=instant).select("first", last="first", is_bad=pl.lit(value=False))
 
 
 def _naive(text: pl.Expr) -> pl.Expr:

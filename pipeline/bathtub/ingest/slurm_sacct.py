@@ -14,7 +14,7 @@ with other columns changes the layout from there on.
 
 Times are epoch seconds, or local without a zone (then the source must have one), or with their own offset. In the
 repeated hour the run time and the order of the times decide; where they do not, it is the first reading, flagged.
-Limits: a record has at most 1,000 lines; a line, 4 MiB.
+Limits: a record has at most 1,000 lines; a line, 16 MiB.
 
 Not read: usage counters (CPU time, memory, disk, energy), GID and UID; `Cluster`, since the configuration names it.
 
@@ -28,6 +28,8 @@ Quarantine: zone_required, unknown_zone, unknown_time_format, fixed_width, colum
 """
 
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, repeat
 
 import polars as pl
 
@@ -53,18 +55,26 @@ def _claims(head: bytes, _name: str) -> bool:
 
 
 def _parse(source: Source) -> Iterator[Batch]:
-    """Batches of an export; the form of its times is judged on the first records."""
-    is_judged = False
-    for cells in cells_of(source):
-        if not is_judged and not cells.frame.is_empty():
-            refuse_foreign_times(cells.frame, source)
-            is_judged = True
-        rest = cells
-        for frame in _slices(cells.frame):
-            yield _batch(frame, rest, source)
-            rest = NOTHING
-        if rest is cells:
-            yield _batch(EMPTY, cells, source)
+    """Batches of an export, each read while the next one's lines are split; the form of its times is judged first."""
+    with ThreadPoolExecutor(1) as beside:
+        waiting: Future[list[Batch]] | None = None
+        is_judged = False
+        for cells in cells_of(source):
+            if not is_judged and not cells.frame.is_empty():
+                refuse_foreign_times(cells.frame, source)
+                is_judged = True
+            ahead = beside.submit(_batches, cells, source)
+            if waiting is not None:
+                yield from waiting.result()
+            waiting = ahead
+        if waiting is not None:
+            yield from waiting.result()
+
+
+def _batches(cells: Cells, source: Source) -> list[Batch]:
+    """The batches of some cells; what never became any goes with the first."""
+    rests = chain([cells], repeat(NOTHING))
+    return [_batch(frame, rest, source) for frame, rest in zip(_slices(cells.frame), rests, strict=False)]
 
 
 def _slices(cells: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -73,7 +83,11 @@ def _slices(cells: pl.DataFrame) -> Iterator[pl.DataFrame]:
     sizes = pl.DataFrame(
         {"NodeList": texts, "n": [count_nodes(text) or 0 for text in texts]}, schema={"NodeList": pl.String, "n": pl.Int64}
     )
-    piece = cells.join(sizes, on="NodeList", how="left", maintain_order="left")["n"].fill_null(0).cum_sum() // MAX_NAMES
+    counts = cells.select("NodeList").join(sizes, on="NodeList", how="left", maintain_order="left")["n"]
+    piece = counts.fill_null(0).cum_sum() // MAX_NAMES
+    if piece.n_unique() <= 1:
+        yield cells
+        return
     for number in piece.unique().sort():
         yield cells.filter(piece == number)
 
