@@ -21,6 +21,7 @@ _MONTHS = {
 }
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?$")
 _GLOG = re.compile(r"(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?$")
+_DATED = re.compile(r"([A-Z][a-z]{2}) ([ \d]\d) (?:(\d{4}) )?(\d\d:\d\d:\d\d)(?: (\d{4}))?$")
 _BSD = re.compile(r"([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d\d):(\d\d):(\d\d)$")
 
 
@@ -94,6 +95,15 @@ def _offset(text: str) -> timedelta:
         return timedelta()
     hours, minutes = int(text[1:3]), int(text[-2:])
     return (-1 if text[0] == "-" else 1) * timedelta(hours=hours, minutes=minutes)
+
+
+def dated(text: str, source: Source) -> Stamp:
+    """`Feb 23 16:24:24 2025` or `Feb 23 2025 16:24:24`, local."""
+    found = _DATED.match(text)
+    year = (found[3] or found[5]) if found else None
+    if found is None or year is None or found[1] not in _MONTHS:
+        return UNKNOWN
+    return iso(f"{year}-{_MONTHS[found[1]]:02}-{found[2].replace(' ', '0')}T{found[4]}", source)
 
 
 def bsd(text: str, source: Source) -> Stamp:

@@ -47,7 +47,8 @@ class Envelope:
     `pattern` has the groups time and message, and host and emitter where the log has them. `stamp` reads the time; lines
     without one have a time since boot, in front of the message or as `Header.monotonic_us`. `emitter` stands for the emitter
     of a log that has only one. A log that no pattern reads has its own `read`, which may give a Reject, its own `claims`,
-    and `literals` of lines that it must see besides those of the grammars.
+    and `literals` of lines that it must see besides those of the grammars. `host_line` is a line of the file that names the
+    host of all lines without one.
     """
 
     name: str
@@ -58,6 +59,8 @@ class Envelope:
     read: Callable[[str], Header | Reject | None] | None = None
     claims: Callable[[bytes, str], bool] | None = None
     literals: tuple[bytes, ...] = ()
+    claim_share: float = CLAIM_SHARE
+    host_line: re.Pattern[str] | None = None
     record: str = "a line"
 
     def header(self, raw: str) -> Header | Reject | None:
@@ -96,6 +99,7 @@ class _Log:
     envelope: Envelope
     collector: Collector
     coverage: dict[tuple[str | None, date], _Seen] = field(default_factory=dict)
+    host: str | None = None
     boots: Boots = field(default_factory=Boots)
     held: dict[str | None, dict[str, str]] = field(default_factory=dict)
     n_rows: int = 0
@@ -111,12 +115,14 @@ class _Log:
     def take(self, line: Line) -> None:
         """One line that holds a literal, or that is sampled for coverage."""
         raw = line.raw.decode("utf-8", "replace").lstrip("\x00").rstrip("\r\n")
+        if self.envelope.host_line is not None and (named := self.envelope.host_line.match(raw)):
+            self.host = named[1]
         header = self.envelope.header(raw)
         if header is None or isinstance(header, Reject):
             if line.is_hit and (line.is_cut or header is not None):
                 self.collector.reject(line.number, "line_too_long" if header is None else header.reason, raw)
             return
-        node = header.host or self.collector.source.settings.node
+        node = header.host or self.host or self.collector.source.settings.node
         stamp = self._stamp(header, node)
         self._cover(node, stamp)
         if line.is_hit:
@@ -190,11 +196,11 @@ def _literals(envelope: Envelope) -> tuple[bytes, ...]:
     return tuple(dict.fromkeys((*envelope.literals, *found)))
 
 
-def _claims(envelope: Envelope, head: bytes) -> bool:
-    """Whether at least half of the lines of the head (the last may be cut) have this envelope's header."""
+def claims_lines(pattern: re.Pattern[str], head: bytes, share: float = CLAIM_SHARE) -> bool:
+    """Whether at least this share of the lines of the head (the last may be cut) has such a header."""
     lines = [line for line in head.decode("utf-8", "replace").replace("\x00", "").splitlines() if line.strip()]
-    matched = sum(envelope.pattern.match(line) is not None for line in lines[:200])
-    return matched > 0 and matched >= CLAIM_SHARE * min(len(lines), 200)
+    matched = sum(pattern.match(line) is not None for line in lines[:200])
+    return matched > 0 and matched >= share * min(len(lines), 200)
 
 
 def text_log(envelope: Envelope) -> Format:
@@ -210,6 +216,6 @@ def text_log(envelope: Envelope) -> Format:
         version=f"2+{blake2b(versions.encode(), digest_size=4).hexdigest()}",
         record=envelope.record,
         tables=(*found, table("coverage")),
-        claims=envelope.claims or (lambda head, _name: _claims(envelope, head)),
+        claims=envelope.claims or (lambda head, _name: claims_lines(envelope.pattern, head, envelope.claim_share)),
         parse=lambda source: _parse(envelope, source),
     )
