@@ -53,7 +53,9 @@ class Windows(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     A fault that puts a GPU or a node out of use may come long before the attempt's end: the collective's timeout (10
     to 30 minutes) and the scheduler's (5 minutes) pass first. A program's fault ends it at once. Fault lines may be
-    written after the end that the scheduler recorded.
+    written after the end that the scheduler recorded. The scheduler notices a lost node after its SlurmdTimeout, and
+    submits a requeued job again at once. Dumps of one job lie within minutes of each other; a collective
+    without a timeout of its own has the library's default.
     """
 
     burst_gap_s: float = 5.0
@@ -61,6 +63,11 @@ class Windows(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     program_before_end_s: float = 300.0
     attempt_after_end_s: float = 120.0
     dump_after_end_s: float = 3600.0
+    host_link_s: float = 60.0
+    slurmd_timeout_s: float = 300.0
+    requeue_gap_s: float = 3600.0
+    dump_gap_s: float = 60.0
+    collective_timeout_s: float = 600.0
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -56,7 +56,8 @@ def told(text: str, templates: Iterable[Template]) -> Said | None:
 
 def _row(known: Template, groups: Mapping[str, str | None], message: str, step: str | None) -> dict[str, object]:
     row: dict[str, object] = {"event": known.event, "text": message, "flags": []}
-    row |= {name: value.strip() for name in ("reason", "state_set", "step") if (value := groups.get(name))}
+    row |= {name: value.strip() for name in ("reason", "step") if (value := groups.get(name))}
+    row |= {"state_set": groups["state_set"].upper()} if groups.get("state_set") else {}
     row |= {name: int(value) for name in _WHOLE if (value := groups.get(name))}
     row |= _job(groups.get("job"), groups.get("raw"))
     if step is not None and "job_id" not in row:

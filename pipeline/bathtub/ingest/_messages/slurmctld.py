@@ -54,7 +54,7 @@ _TEMPLATES = (
     # Prolog launch failure, JobId=48
     template("prolog_failed", rf"Prolog launch failure, {JOB}"),
     # _slurm_rpc_epilog_complete: JobId=48 epilog error on n03, draining the node
-    template("epilog_failed", rf"[A-Za-z_]+: {JOB} epilog error on {NODES}, (?P<reason>draining the node)"),
+    template("epilog_failed", rf"[A-Za-z_]+: {JOB} epilog error on {NODES}, (?P<reason>(?P<state_set>drain)ing the node)"),
     # Prolog/Epilog failure on nodes n[03-04], set to state DRAIN
     template("epilog_failed", rf"(?P<reason>Prolog/Epilog failure) on nodes {NODES}, set to state (?P<state_set>[A-Z_+]+)"),
     # slurmd error running JobId=48 on Node(s)=n03: Slurmd could not execve job
