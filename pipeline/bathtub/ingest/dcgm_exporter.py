@@ -28,7 +28,8 @@ from bathtub.source import Source
 
 TABLES = (table("telemetry"), table("observations"))
 _CLAIM = re.compile(
-    rb"^(?:# (?:HELP|TYPE) )?(?:DCGM_(?:FI|EXP)_[A-Z0-9_]+[ {]|nvidia_smi_[a-z0-9_]+(?:\{uuid=| gauge\r?$))", re.MULTILINE
+    rb"^(?:# (?:HELP|TYPE) (?:DCGM_(?:FI|EXP)_|nvidia_smi_)|DCGM_(?:FI|EXP)_[A-Z0-9_]+(?:\{| -?\d)|nvidia_smi_[a-z0-9_]+\{uuid=)",
+    re.MULTILINE,
 )
 
 
