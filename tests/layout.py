@@ -17,7 +17,7 @@ ORDER = (
     ("reports", "demo"),
     ("publish",),
     ("nightly",),
-    ("adhoc", "explain", "hang"),
+    ("adhoc", "explain", "hang", "hang_logs"),
     ("showcase",),
     ("cli",),
     ("__main__",),

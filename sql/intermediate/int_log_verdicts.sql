@@ -80,7 +80,7 @@ select
     nullif(places.pg_name, '') as pg_name,
     places.seq,
     list_slice(cited.refs, 1, 16) as evidence,
-    case when judged.is_mixed then 'errors of several kinds, and which came first cannot be told' else judged.summary end
+    case when judged.is_mixed then 'errors of several kinds; which came first cannot be told' else judged.summary end
     || coalesce(': rank ' || nullif(array_to_string(case when not judged.is_mixed then list_sort(judged.culprits) end, ', '), ''), '')
     || coalesce('; operation ' || places.seq, '') as summary,
     times.first_at,

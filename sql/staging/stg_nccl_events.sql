@@ -9,7 +9,7 @@ with numbered as (
         keys.node as node_key,
         sources.n_bytes,
         row_number() over (
-            partition by events.source_id, events.node, events.seen_at, events.raw, events.text order by events.line
+            partition by events.source_id, keys.node, events.seen_at, events.raw, events.text order by events.line
         ) as nth
     from nccl_events as events
     inner join stg_log_sets as sets on events.source_id = sets.source_id
@@ -50,5 +50,5 @@ select
     exit_signal
 from numbered
 qualify row_number() over (
-    partition by cluster, log_set, node, seen_at, raw, text, nth order by n_bytes desc, source_id, line
+    partition by cluster, log_set, node_key, seen_at, raw, text, nth order by n_bytes desc, source_id, line
 ) = 1
