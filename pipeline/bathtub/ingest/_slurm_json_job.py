@@ -41,7 +41,7 @@ class Job:
     def __init__(self, found: Mapping[str, object]) -> None:
         self.found = found
         self.is_controllers = "job_state" in found
-        self.states = values.words(self["state"])
+        self.states = values.states(self["state"])
 
     def __getitem__(self, column: str) -> object:
         return values.at(self.found, PATHS.get(column, (column, column))[self.is_controllers])

@@ -57,7 +57,7 @@ def step_rows(job: Job, row: Row, source: Source) -> Iterator[dict[str, object] 
             continue
         met.add((name, component))
         nodes = values.at(step, "nodes.range") or values.at(step, "nodes.list")
-        states = values.words(values.at(step, "state"))
+        states = values.states(values.at(step, "state"))
         shared, doubts = _outcome(times, states, values.at(step, "exit_code"), nodes, values.at(step, "tres.allocated"))
         yield {
             **shared,

@@ -83,14 +83,18 @@ def words(value: object) -> set[str]:
     return {each for each in (found if isinstance(found, list) else [found]) if isinstance(each, str) and each}
 
 
+def states(value: object) -> set[str]:
+    """The long names of a state and its flags."""
+    return {slurm.SHORT_STATES.get(name, name) for name in words(value)}
+
+
 def state(names: set[str]) -> str | None:
     """One state out of a set, as the text form would print it: a flag outranks the base; all of it where none is known."""
-    known = {slurm.SHORT_STATES.get(name, name) for name in names}
-    flags = [flag for flag in FLAGS if flag in known]
-    bases = sorted(known & BASES)
+    flags = [flag for flag in FLAGS if flag in names]
+    bases = sorted(names & BASES)
     if flags or len(bases) == 1:
         return (flags or bases)[0]
-    return "+".join(sorted(known)) or None
+    return "+".join(sorted(names)) or None
 
 
 def exit_pair(value: object) -> tuple[int | None, int | None]:
