@@ -1,10 +1,11 @@
 """Every SQL model gives its cases: tests/sql/<model>/<case>/{<relation>.csv…, expect.csv}.
 
 Inputs are the relations that the model reads (lake tables or models), columns by name; a lake table that is not given
-is empty; knowledge tables and parameters are the shipped ones unless given. Columns of models are read by their looks,
-but for TEXTS and LISTS. expect.csv names the columns compared; rows are compared in sorted order.
+is empty; knowledge tables and parameters are the shipped ones unless given. Lists are joined by `;`, an empty field is
+null. expect.csv names the columns compared; rows are compared in sorted order.
 """
 
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -17,37 +18,25 @@ from bathtub.schema import tables
 from bathtub.warehouse import build, connect, steps
 from tests.cases import TESTS, folders, name, read_table, text
 
-TEXTS = ("code", "detail", "device", "device_serial", "job_id", "job_id_raw", "boot_id", "node", "source_id")
-LISTS = {"refs": pl.String(), "nodes": pl.String(), "alternatives": pl.String(), "evidence": pl.String(), "culprits": pl.Int64()}
-LISTS["registers"] = pl.Int64()
 
-LATER = {
-    "int_bursts": {
-        **dict.fromkeys(("sxid", "link", "subcode"), pl.Int64()),
-        **dict.fromkeys(("line_severity", "unit"), pl.String()),
-        "registers": pl.List(pl.Int64()),
-    }
-}
-"""Columns of models that a case may leave out: they are null then."""
+@cache
+def shapes() -> dict[str, dict[str, pl.DataType]]:
+    """Column names and types of every model, from a build over an empty lake."""
+    given_alone = parameters(Config())
+    with connect() as con:
+        names = build(con, {**knowledge.tables(), "parameters": given_alone})
+        return {name: dict(con.table(name).pl().schema) for name in names} | {"parameters": dict(given_alone.schema)}
 
 
 def given(path: Path) -> pl.DataFrame:
-    """A relation of a case: a lake table's types are the declared ones, other columns are read by their looks."""
-    header, rows = read_table(path)
-    declared = tables().get(path.stem)
+    """A relation of a case in the types of its declaration or of its model; columns that it leaves out are null."""
     if path.stem in knowledge.tables():
         return pl.read_csv(path, infer_schema=False)
-    if declared is None:
-        texts = {column: pl.String() for column in header if column in TEXTS or column in LISTS}
-        found = pl.read_csv(path, try_parse_dates=True, null_values=[""], infer_schema_length=None, schema_overrides=texts)
-        lists = {column: pl.col(column).str.split(";").cast(pl.List(kind)) for column, kind in LISTS.items() if column in header}
-        times = [column for column in header if column.endswith("_at")]  # a column without a value looks like text
-        later = {column: kind for column, kind in LATER.get(path.stem, {}).items() if column not in header}
-        found = found.with_columns(pl.lit(None, kind).alias(column) for column, kind in later.items())
-        return found.with_columns(pl.col(times).cast(pl.Datetime("us", "UTC")), **lists)
+    declared = tables().get(path.stem)
+    shape = shapes()[path.stem] if declared is None else {**declared.polars, "event_day": pl.Date()}
+    header, rows = read_table(path)
     values = {column: [row[index] or None for row in rows] for index, column in enumerate(header)}
-    columns = [typed(values.get(column, [None] * len(rows)), column, kind) for column, kind in declared.polars.items()]
-    return pl.DataFrame(columns).with_columns(event_day=pl.lit(None, pl.Date))
+    return pl.DataFrame([typed(values.get(column, [None] * len(rows)), column, kind) for column, kind in shape.items()])
 
 
 def typed(values: list[str | None], column: str, kind: pl.DataType) -> pl.Series:

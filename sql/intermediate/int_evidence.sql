@@ -3,7 +3,7 @@
 -- names, else of its attempts.
 -- grain: one row per incident_id, evidence_id
 with places as (
-    select distinct incident_id, cluster, node, seen_at, case kind when 'xid' then 1 else 2 end as preference
+    select distinct incident_id, cluster, node, seen_at, case when kind in ('xid', 'sxid', 'host') then 1 else 2 end as preference
     from int_incident_events
     where node is not null
 

@@ -1,12 +1,12 @@
--- What happened in each incident: its bursts, the ends of its attempts, the verdicts on its hangs.
+-- What happened in each incident: its bursts, the ends of its attempts, the verdicts on its hangs, and what its hosts tell.
 -- grain: one row per incident_id, evidence_id
 with bursts as (
     select
         members.incident_id,
         members.cluster,
         'burst:' || families.burst_id as evidence_id,
-        'xid' as kind,
-        cast(families.xid as varchar) as code,
+        case when families.sxid is null then 'xid' else 'sxid' end as kind,
+        cast(coalesce(families.xid, families.sxid) as varchar) as code,
         coalesce(families.memory_site, case when families.component = 'unknown' then 'not_in_catalogue' end) as detail,
         families.family_role as role,
         families.severity,
@@ -83,3 +83,5 @@ union all
 select * from attempts
 union all
 select * from hangs
+union all
+select * from int_incident_host_events

@@ -3,9 +3,18 @@
 -- are quarantined inputs, no incident.
 -- grain: one row per cluster, member
 with recursive seeds as (
-    select cluster, 'burst:' || burst_id as member, first_at as at_time
-    from int_burst_families
-    where root_id = burst_id and role != 'summary' and component is not null
+    select cluster, member, min(first_at) as at_time
+    from int_strikes
+    where is_seed
+    group by all
+
+    union all
+
+    select cluster, member, started_at from int_losses
+
+    union all
+
+    select cluster, 'record:' || record_key, started_at from stg_fault_records
 
     union all
 

@@ -6,9 +6,11 @@ with summed as (
         incident_id,
         cluster,
         coalesce(
-            min(seen_at) filter (where kind = 'xid'), min(seen_at) filter (where kind = 'hang'), min(seen_at) filter (where kind = 'attempt')
+            min(seen_at) filter (where kind in ('xid', 'sxid', 'host', 'record')),
+            min(seen_at) filter (where kind in ('hang', 'node')),
+            min(seen_at) filter (where kind = 'attempt')
         ) as started_at,
-        coalesce(min(seen_at) filter (where kind = 'attempt'), min(seen_at) filter (where kind in ('xid', 'hang'))) as detected_at,
+        coalesce(min(seen_at) filter (where kind = 'attempt'), min(seen_at)) as detected_at,
         bool_or(kind = 'attempt' and severity = 'app') as has_failed_attempt,
         list_sort(list_distinct(list(kind))) as kinds,
         arg_max(recovery_action, (seen_at, recovery_action)) filter (where recovery_action > 0) as recovery_action
