@@ -101,6 +101,7 @@ class _Log:
     coverage: dict[tuple[str | None, date], _Seen] = field(default_factory=dict)
     host: str | None = None
     boots: Boots = field(default_factory=Boots)
+    stamped: tuple[str | None, Stamp] = (None, UNKNOWN)
     held: dict[str | None, dict[str, str]] = field(default_factory=dict)
     n_rows: int = 0
     n_read: int = 0
@@ -130,7 +131,9 @@ class _Log:
 
     def _stamp(self, header: Header, node: str | None) -> Stamp:
         if header.time is not None:
-            return self.envelope.stamp(header.time, self.collector.source)
+            if header.time != self.stamped[0]:
+                self.stamped = header.time, self.envelope.stamp(header.time, self.collector.source)
+            return self.stamped[1]
         if header.monotonic_us is None:
             return UNKNOWN
         return self.boots.stamp(node, header.monotonic_us, header.message, self.collector.source)

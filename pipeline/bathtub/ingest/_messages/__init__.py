@@ -9,10 +9,12 @@ import pkgutil
 import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from bathtub.schema import Table
+
+REMEMBERED_LENGTH = 1024
 
 
 @dataclass(frozen=True)
@@ -75,16 +77,26 @@ def _searched(emitter: str) -> tuple[tuple[Grammar, tuple[str, ...]], ...]:
     return tuple((grammar, tuple(literal.decode() for literal in grammar.literals)) for grammar in of_emitter(emitter))
 
 
+def _alone(emitter: str, text: str) -> tuple[tuple[Grammar, Said | None], ...]:
+    """The grammars that a message may be the business of, and what each says of it by itself."""
+    return tuple(
+        (grammar, grammar.parse(text)) for grammar, literals in _searched(emitter) if any(literal in text for literal in literals)
+    )
+
+
+_remembered = lru_cache(maxsize=2048)(_alone)
+
+
 def interpret(emitter: str | None, text: str, held: MutableMapping[str, str]) -> tuple[Grammar, Said] | None:
     """What the first grammar of this emitter that knows the message says of it; None where none does.
 
-    `held` is what was said before on the same node and may go on.
+    `held` is what was said before on the same node and may go on. Faults repeat: short messages are remembered.
     """
     if emitter is None:
         return None
-    for grammar, literals in _searched(emitter):
-        if any(literal in text for literal in literals):
-            said = grammar.parse(grammar.whole(text, held))
-            if said is not None:
-                return grammar, said
+    for grammar, said in (_remembered if len(text) <= REMEMBERED_LENGTH else _alone)(emitter, text):
+        whole = grammar.whole(text, held)
+        told = said if whole is text else grammar.parse(whole)
+        if told is not None:
+            return grammar, told
     return None
