@@ -93,7 +93,7 @@ def _rows(copy: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
                 if found is not None:
                     component = found[1].replace("_", "-")
                     yield from ((component, row) for row in connection.execute(_ROWS.format(found[0])))
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeError) as error:
         raise Quarantine("bad_database", f"the data base cannot be read ({error}): copy it again with gpud stopped") from error
 
 
