@@ -21,7 +21,7 @@ with sizes as (
             null as n_ranks,
             rank
         from stg_nccl_events
-    )
+    ) as told
     group by cluster, log_set
 ),
 
