@@ -8,12 +8,12 @@ from tests.make_dumps import dump, entry, torch_pickle
 TIMEOUT = (
     "[rank{0}]:[E210 03:04:05.1 ProcessGroupNCCL.cpp:700] [Rank {0}] Watchdog caught collective operation timeout: "
     "WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1000) ran for 1002 milliseconds.\n"
-    "[rank{0}]:[E210 03:04:05.1 ProcessGroupNCCL.cpp:2241] [PG ID 0 PG GUID 0(default_pg) Rank {0}]  failure detected by "
-    "watchdog at work sequence id: 7 PG status: last enqueued work: 8, last completed work: 6\n"
+    "[rank{0}]:[E210 03:04:05.1 ProcessGroupNCCL.cpp:2241] [PG ID 0 PG GUID 0(default_pg) Rank {0}]  failure detected "
+    "by watchdog at work sequence id: 7 PG status: last enqueued work: 8, last completed work: 6\n"
 )
 IDLE = (
-    "[rank{0}]:[E210 03:04:06.1 ProcessGroupNCCL.cpp:1858] [PG ID 0 PG GUID 0(default_pg) Rank {0}] Received a dump signal due to "
-    "a collective timeout from  rank 1 and we will try our best. Last enqueued NCCL work: 6, last completed NCCL work: 6.\n"
+    "[rank{0}]:[E210 03:04:06.1 ProcessGroupNCCL.cpp:1858] [PG ID 0 PG GUID 0(default_pg) Rank {0}] Received a dump signal due "
+    "to a collective timeout from  rank 1 and we will try our best. Last enqueued NCCL work: 6, last completed NCCL work: 6.\n"
 )
 LAUNCHER = """Root Cause (first observed failure):
 [0]:

@@ -40,11 +40,7 @@ cited as (
         log_set,
         list(ref order by priority, split_part(ref, ':', 1), try_cast(split_part(ref, ':', 2) as bigint), ref) as refs
     from (
-        select
-            cluster,
-            log_set,
-            ref,
-            min(priority) as priority
+        select cluster, log_set, ref, min(priority) as priority
         from ranked
         group by cluster, log_set, ref
     ) as lines
