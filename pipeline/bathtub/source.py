@@ -21,6 +21,7 @@ CHUNK = 1 << 20
 HEAD = 1 << 16
 MAX_WINDOW = 1 << 27
 MAX_EXPANDED = 16 << 30
+REPORT = b"nvidia-bug-report.sh"
 
 _COMPRESSED = re.compile(r"\.(?:gz|zst|xz)$", re.IGNORECASE)
 _ROTATED = re.compile(r"(?:\.\d{1,3}|[-.]\d{8}(?:-\d{1,10})?|\.old)$")
@@ -193,9 +194,33 @@ def _bounded(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
 
 
 def _gzip(file: BinaryIO, size: int) -> Iterator[bytes]:
+    if _is_report(file):
+        yield from _gzip_as_far_as_it_goes(file, size)
+        return
     with igzip.IGzipFile(fileobj=file, mode="rb") as stream:  # type: ignore[no-untyped-call]
         while piece := stream.read(size):
             yield piece
+
+
+def _is_report(file: BinaryIO) -> bool:
+    """Whether a gzip holds a bug report of NVIDIA's driver, which is worth reading where it was cut."""
+    start = file.read(HEAD)
+    file.seek(0)
+    try:
+        return REPORT in isal_zlib.decompressobj(wbits=31).decompress(start, HEAD)
+    except _ISAL_ERROR:
+        return False
+
+
+def _gzip_as_far_as_it_goes(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The first member of a gzip; one that ends early ends there."""
+    decoder, data = isal_zlib.decompressobj(wbits=31), file.read(HEAD)
+    while data and not decoder.eof:
+        if piece := decoder.decompress(data, size):
+            yield piece
+        data = decoder.unconsumed_tail or file.read(HEAD)
+    while not decoder.eof and (piece := decoder.decompress(b"", size)):
+        yield piece
 
 
 def _xz(file: BinaryIO, size: int) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from bathtub.ingest._times import UNKNOWN
 from bathtub.ingest.journal_monotonic import FORMAT as JOURNAL
 
 _HEADER = re.compile(r"(?:<\d{1,3}>|[a-z]+\d?\s*:[a-z]+\s*:\s)?(?P<message>\[\s*\d{1,10}\.\d{1,9}\] .*)", re.DOTALL)
-_ENVELOPE = Envelope(
+ENVELOPE = Envelope(
     "dmesg",
     _HEADER,
     lambda _text, _source: UNKNOWN,
@@ -26,4 +26,4 @@ _ENVELOPE = Envelope(
     claims=lambda head, name: claims_lines(_HEADER, head) and not JOURNAL.claims(head, name),
     literals=(b"setting system clock to",),
 )
-FORMAT = text_log(_ENVELOPE)
+FORMAT = text_log(ENVELOPE)

@@ -25,4 +25,5 @@ def _stamp(text: str, source: Source) -> Stamp:
     return Stamp(stamp.at, "derived" if stamp.quality == "exact" else stamp.quality)
 
 
-FORMAT = text_log(Envelope("dmesg_iso", _HEADER, _stamp, time_source="kmsg_wall", emitter="kernel"))
+ENVELOPE = Envelope("dmesg_iso", _HEADER, _stamp, time_source="kmsg_wall", emitter="kernel")
+FORMAT = text_log(ENVELOPE)

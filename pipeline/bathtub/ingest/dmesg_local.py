@@ -26,4 +26,5 @@ def _stamp(text: str, source: Source) -> Stamp:
     return Stamp(stamp.at, "derived", stamp.zone_assumed) if stamp.quality == "exact" else stamp
 
 
-FORMAT = text_log(Envelope("dmesg_local", _HEADER, _stamp, time_source="kmsg_wall", emitter="kernel"))
+ENVELOPE = Envelope("dmesg_local", _HEADER, _stamp, time_source="kmsg_wall", emitter="kernel")
+FORMAT = text_log(ENVELOPE)

@@ -18,4 +18,5 @@ _HEADER = re.compile(
     re.DOTALL,
 )
 
-FORMAT = text_log(Envelope("syslog_iso", _HEADER, iso, time_source="syslog"))
+ENVELOPE = Envelope("syslog_iso", _HEADER, iso, time_source="syslog")
+FORMAT = text_log(ENVELOPE)

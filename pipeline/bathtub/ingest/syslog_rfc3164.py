@@ -19,4 +19,5 @@ _HEADER = re.compile(
     re.DOTALL,
 )
 
-FORMAT = text_log(Envelope("syslog_rfc3164", _HEADER, bsd, time_source="syslog"))
+ENVELOPE = Envelope("syslog_rfc3164", _HEADER, bsd, time_source="syslog")
+FORMAT = text_log(ENVELOPE)

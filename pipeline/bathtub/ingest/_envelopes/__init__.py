@@ -48,7 +48,8 @@ class Envelope:
     without one have a time since boot, in front of the message or as `Header.monotonic_us`. `emitter` stands for the emitter
     of a log that has only one. A log that no pattern reads has its own `read`, which may give a Reject, its own `claims`,
     and `literals` of lines that it must see besides those of the grammars. `host_line` is a line of the file that names the
-    host of all lines without one.
+    host of all lines without one. Where a whole file ends with `end_line`, the last line of one that does not is a reject,
+    unless it gave a row: `cut_short`.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Envelope:
     literals: tuple[bytes, ...] = ()
     claim_share: float = CLAIM_SHARE
     host_line: re.Pattern[str] | None = None
+    end_line: bytes | None = None
     record: str = "a line"
 
     def header(self, raw: str) -> Header | Reject | None:
@@ -100,6 +102,8 @@ class _Log:
     collector: Collector
     coverage: dict[tuple[str | None, date], _Seen] = field(default_factory=dict)
     host: str | None = None
+    has_end: bool = False
+    last: int = 0
     boots: Boots = field(default_factory=Boots)
     stamped: tuple[str | None, Stamp] = (None, UNKNOWN)
     held: dict[str | None, dict[str, str]] = field(default_factory=dict)
@@ -116,11 +120,13 @@ class _Log:
     def take(self, line: Line) -> None:
         """One line that holds a literal, or that is sampled for coverage."""
         raw = line.raw.decode("utf-8", "replace").lstrip("\x00").rstrip("\r\n")
+        self.has_end = self.has_end or (self.envelope.end_line is not None and self.envelope.end_line in line.raw)
         if self.envelope.host_line is not None and (named := self.envelope.host_line.match(raw)):
             self.host = named[1]
         header = self.envelope.header(raw)
         if header is None or isinstance(header, Reject):
             if line.is_hit and (line.is_cut or header is not None):
+                self.last = line.number
                 self.collector.reject(line.number, "line_too_long" if header is None else header.reason, raw)
             return
         node = header.host or self.host or self.collector.source.settings.node
@@ -150,6 +156,7 @@ class _Log:
         if said is None or (said[0].needs_node and node is None):
             return
         grammar, told = said
+        self.last = line.number
         if isinstance(told, Reject):
             self.collector.reject(line.number, told.reason, raw)
             return
@@ -188,6 +195,8 @@ def _parse(envelope: Envelope, source: Source) -> Iterator[Batch]:
             if log.n_rows + len(log.collector.rejected) >= BATCH_ROWS:
                 yield log.flush(line.number)
         log.n_read = n_read
+    if envelope.end_line is not None and not log.has_end and log.n_read > log.last:
+        log.collector.reject(log.n_read, "cut_short", "")
     for row in log.coverage_rows():
         log.collector.keep("coverage", row)
     yield log.flush(log.n_read)
@@ -196,7 +205,8 @@ def _parse(envelope: Envelope, source: Source) -> Iterator[Batch]:
 def _literals(envelope: Envelope) -> tuple[bytes, ...]:
     """What the scan looks for: the literals of the grammars that the log's emitters can have, each once."""
     found = [literal for grammar in of_emitter(envelope.emitter) for literal in grammar.literals]
-    return tuple(dict.fromkeys((*envelope.literals, *found)))
+    own = envelope.literals if envelope.end_line is None else (*envelope.literals, envelope.end_line)
+    return tuple(dict.fromkeys((*own, *found)))
 
 
 def claims_lines(pattern: re.Pattern[str], head: bytes, share: float = CLAIM_SHARE) -> bool:
