@@ -26,7 +26,7 @@ import sys, duckdb
 con = duckdb.connect()
 con.sql("SET threads=2"), con.sql("SET enable_progress_bar=false"), con.sql("SET preserve_insertion_order=false")
 con.sql(f"copy (from read_csv('{sys.argv[1]}', delim='|', all_varchar=true, header=true, quote='', escape=''))"
-        f" to '{sys.argv[2]}/rows.parquet' (format parquet, compression zstd)") or None
+        f" to '{sys.argv[2]}/rows.parquet' (format parquet, compression zstd)")
 print(con.sql(f"select count(*) from '{sys.argv[2]}/rows.parquet'").fetchall()[0][0])
 """
 OURS = """
@@ -74,8 +74,8 @@ def jobs(first: int, n: int, chance: np.random.Generator) -> pl.DataFrame:
         .then(pl.format("gpu{}", "node"))
         .otherwise(pl.format("gpu[{}-{}]", "node", pl.col("node") + pl.col("width") - 1))
     )
-    tres = pl.format("billing={},cpu={},gres/gpu:h100={},gres/gpu={},mem={}G,node={}",
-                     pl.col("width") * 96, pl.col("width") * 96, pl.col("width") * 8, pl.col("width") * 8, pl.col("width") * 1900, "width")  # fmt: skip
+    counts = [pl.col("width") * each for each in (96, 96, 8, 8, 1900, 1)]
+    tres = pl.format("billing={},cpu={},gres/gpu:h100={},gres/gpu={},mem={}G,node={}", *counts)
     usage = ("cpu", pl.col("rss") * 3, "rss", pl.col("rss") * 2)
     is_job, user = pl.col("step") == "", pl.format("u{}", "user")
     return base.select(
@@ -134,7 +134,8 @@ def run(script: str, path: Path, n_rows: int) -> tuple[float, float, float]:
         counted = child.stdout.read()
         _, status, used = os.wait4(child.pid, 0)
         wall = time.perf_counter() - begun
-    assert status == 0 and int(counted) == n_rows, (status, counted, n_rows)
+    assert status == 0, status
+    assert int(counted) == n_rows, (counted, n_rows)
     return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
