@@ -10,6 +10,8 @@ from functools import lru_cache
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
 MAX_NODES = 1 << 16
+MAX_BRACKETS = 8  # of one item: Slurm names have five dimensions at most, and each more costs the expansion dearly
+MAX_EXPANDED = 1 << 26  # characters that the rows of one record may hold in all: its texts times its nodes
 SHORT = 64  # names in a list that is worth remembering
 
 # n[1-4]c[01-09]      one item of a list: names and brackets, no operator, no group, no step
@@ -30,7 +32,10 @@ def count_nodes(text: str) -> int | None:
     total = 0
     for item in items:
         size = 1
-        for bracket in _BRACKET.findall(item):
+        brackets = _BRACKET.findall(item)
+        if len(brackets) > MAX_BRACKETS:
+            return None
+        for bracket in brackets:
             size *= _count_ranges(bracket)
         total += size
         if not 0 < size <= MAX_NODES or total > MAX_NODES:

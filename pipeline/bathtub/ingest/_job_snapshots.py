@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from bathtub.ingest import Batch
+from bathtub.ingest._hostlist import count_nodes
 from bathtub.ingest._node_values import words
 from bathtub.ingest._rows import conform, rejects
 from bathtub.ingest._sacct_cells import EMPTY
@@ -17,11 +18,17 @@ from bathtub.ingest._slurm_values import SHORT_STATES
 from bathtub.schema import table
 from bathtub.source import Source
 
+MAX_WEIGHT = 1 << 18
 Cells = Mapping[str, str | None]
 CLOSED = frozenset({
     "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY",
 })  # fmt: skip
 WAITING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"})
+
+
+def weight(cells: Cells) -> int:
+    """How many rows and node names a job makes."""
+    return 1 + (count_nodes(cells.get("NodeList") or "") or 0)
 
 
 def settled(cells: Cells) -> dict[str, str | None]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bathtub.ingest._hostlist import NO_NODE, expand_nodes
+from bathtub.ingest._hostlist import MAX_EXPANDED, NO_NODE, expand_nodes
 from bathtub.ingest._node_values import NodeState
 from bathtub.ingest._rows import Collector
 from bathtub.ingest._times import Stamp
@@ -43,9 +43,10 @@ class NodeRows:
         return self.n_rows + len(self.collector.rejected) >= BATCH_ROWS
 
     def take(self, line: int, nodes: str | None, row: Mapping[str, object], raw: str) -> None:
-        """The rows of one record, a row per node; rejected (`bad_nodes`) where the host list cannot be read."""
+        """The rows of one record, a row per node; `bad_nodes` where the list cannot be read, or all rows are too much."""
         names = None if nodes is None or nodes in NO_NODE else expand_nodes(nodes)
-        if names is None:
+        size = sum(len(value) for value in row.values() if isinstance(value, str))
+        if names is None or len(names) * size > MAX_EXPANDED:
             self.collector.reject(line, "bad_nodes", raw)
             return
         self.collector.kept += 1

@@ -12,13 +12,13 @@ NODE, JOB = "NodeName", "JobId"
 
 _START = re.compile(r"(NodeName|JobId|PartitionName|ReservationName|StepId|FrontendName|LicenseName)=\S")
 _PAIR = re.compile(r"(?<!\S)([A-Z][A-Za-z_:/]*)=(\S*)")
-# Reason=Not responding : see ticket [root@2026-03-01T08:00:05]      the bracket ends a line, or another key follows it
-_REASON = re.compile(
-    r"(?<!\S)Reason=(?P<reason>.*?)\s*\[(?P<by>[^\s\[\]@]*)@(?P<at>[^\s\[\]]*)\](?=\s*(?:\n|\Z)|\s+[A-Z][A-Za-z_]*=)", re.DOTALL
-)
-_BARE_REASON = re.compile(r"(?<!\S)Reason=(?P<reason>[^\n]*?)(?=\s*(?:\n|\Z)|\s+(?:Comment|Extra|InstanceId)=)")
+_REASON = re.compile(r"(?<!\S)Reason=")
+# [root@2026-03-01T08:00:05]      behind a reason: it ends a line, or another key follows it
+_SET_BY = re.compile(r"\[(?P<by>[^\s\[\]@]*)@(?P<at>[^\s\[\]]*)\](?=\s*(?:\n|\Z)|\s+[A-Z][A-Za-z_]*=)")
+_REASON_END = re.compile(r"\n|(?<!\s)\s+(?:Comment|Extra|InstanceId)=|\Z")
 # JobId=48 JobName=a b UserId=ann(1000) GroupId=...
-_JOB_NAME = re.compile(r"(?<!\S)JobName=(?P<name>.*?)\s+UserId=\S+ GroupId=", re.DOTALL)
+_JOB_NAME = re.compile(r"(?<!\S)JobName=")
+_JOB_NAME_END = re.compile(r"(?<!\s)\s+UserId=\S+ GroupId=")
 # Nodes=gpu-[03-04] CPU_IDs=0-255 Mem=1835008 GRES=gpu:ampere:8(IDX:0-7)
 _HELD = re.compile(r"(?<!\S)Nodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=gpu[^\s(]*\(IDX:([0-9,-]+)\)")
 
@@ -70,19 +70,26 @@ def repeated(text: str, keys: Sequence[str]) -> bool:
 
 def node_parts(text: str) -> tuple[dict[str, str], Mapping[str, str | None]]:
     """The pairs of a node without its reason, and the reason with who set it and when; its further lines without indentation."""
-    found = _REASON.search(text) or _BARE_REASON.search(text)
-    if found is None:
+    start = _REASON.search(text)
+    if start is None:
         return pairs(text), {}
-    told: dict[str, str | None] = {**found.groupdict(), "reason": re.sub(r"\n\s*", "\n", found["reason"])}
-    return pairs(text[: found.start()] + text[found.end() :]), told
+    by = _SET_BY.search(text, start.end())
+    end = by or _REASON_END.search(text, start.end())
+    assert end is not None  # the end of the text is one
+    reason = "\n".join(line.strip() for line in text[start.end() : end.start()].strip().split("\n"))
+    return pairs(text[: start.start()] + text[by.end() if by else end.start() :]), {
+        "reason": reason,
+        **(by.groupdict() if by else {}),
+    }
 
 
 def job_parts(text: str) -> tuple[dict[str, str], str | None]:
-    """The pairs of a job without its name, and the name: what stands before the last key that can follow it."""
-    found = _JOB_NAME.search(text)
-    if found is None:
+    """The pairs of a job without its name, and the name: what stands before the keys that follow it."""
+    start = _JOB_NAME.search(text)
+    end = start and _JOB_NAME_END.search(text, start.end())
+    if start is None or end is None:
         return pairs(text), None
-    return pairs(text[: found.start()] + text[found.end("name") :]), found["name"]
+    return pairs(text[: start.start()] + text[end.start() :]), text[start.end() : end.start()]
 
 
 def gpus_held(text: str) -> list[str] | None:

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from bathtub.ingest import Batch, Format
-from bathtub.ingest._job_snapshots import Cells, with_jobs
+from bathtub.ingest._job_snapshots import MAX_WEIGHT, Cells, weight, with_jobs
 from bathtub.ingest._node_rows import NodeRows, snapshot, told
 from bathtub.ingest._node_values import NO_STATE, count_gpus, moment, node_state, tres_gpus, words
 from bathtub.ingest._scontrol_text import JOB, NODE, Shown, gpus_held, job_parts, node_parts, repeated, shown
@@ -48,7 +48,6 @@ _OPENS = re.compile(
     r"\ufeff?\s*(?:NodeName=\S+\s+(?:Arch|CoresPerSocket|CPUAlloc|CfgTRES)=|JobId=\d+\s+(?:Array\w+|Het\w+|JobName)="
     r"|PartitionName=\S+\s+AllowGroups=)"
 )
-BATCH_JOBS = 10_000
 
 
 def _claims(head: bytes, _name: str) -> bool:
@@ -101,6 +100,7 @@ class _Batch:
         self.source, self.nodes = source, NodeRows(FORMAT.name, source)
         self.jobs: list[tuple[int, Cells, str]] = []
         self.held: dict[int, list[str] | None] = {}
+        self.n_held = 0
 
     def take(self, record: Shown) -> None:
         """One record to its rows, its reject, or out of scope."""
@@ -116,6 +116,7 @@ class _Batch:
                 self.nodes.collector.reject(record.line, cells, record.text)
             else:
                 self.jobs.append((record.line, cells, record.text))
+                self.n_held += weight(cells) + len(record.text) // 64
                 self.held[record.line] = gpus_held(record.text)
 
     def finished(self) -> Batch:
@@ -131,7 +132,7 @@ def _parse(source: Source) -> Iterator[Batch]:
     batch = _Batch(source)
     for record in shown(source):
         batch.take(record)
-        if batch.nodes.is_full or len(batch.jobs) >= BATCH_JOBS:
+        if batch.nodes.is_full or batch.n_held >= MAX_WEIGHT:
             yield batch.finished()
             batch = _Batch(source)
     yield batch.finished()

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from bathtub.ingest import Batch, Format
-from bathtub.ingest._job_snapshots import Cells, with_jobs
+from bathtub.ingest._job_snapshots import MAX_WEIGHT, Cells, weight, with_jobs
 from bathtub.ingest._rows import Collector
 from bathtub.ingest._slurm_table import opening, records
 from bathtub.schema import table
@@ -63,16 +63,17 @@ def _cells(found: Mapping[str, str]) -> Cells:
 def _parse(source: Source) -> Iterator[Batch]:
     """Batches of an export."""
     jobs: list[tuple[int, Cells, str]] = []
-    rest, n_read = Collector(FORMAT.name, source), 0
+    rest, n_read, n_held = Collector(FORMAT.name, source), 0, 0
     for record in records(source, FREE, frozenset({SHOWN})):
         n_read += 1
         if record.cells is not None:
             jobs.append((record.line, _cells(record.cells), record.raw))
+            n_held += weight(jobs[-1][1])
         elif record.reason is not None:
             rest.reject(record.line, record.reason, record.raw)
-        if n_read >= BATCH_ROWS:
+        if n_read >= BATCH_ROWS or n_held >= MAX_WEIGHT:
             yield with_jobs(rest.batch(n_read), jobs, FORMAT.name, source)
-            jobs, rest, n_read = [], Collector(FORMAT.name, source), 0
+            jobs, rest, n_read, n_held = [], Collector(FORMAT.name, source), 0, 0
     yield with_jobs(rest.batch(n_read), jobs, FORMAT.name, source)
 
 

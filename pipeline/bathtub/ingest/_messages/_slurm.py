@@ -5,11 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bathtub.ingest._hostlist import NO_NODE, expand_nodes
+from bathtub.ingest._hostlist import MAX_EXPANDED, NO_NODE, expand_nodes
 from bathtub.ingest._messages import Reject, Said
-
-MAX_EXPANDED = 1 << 26
-"""Characters that the rows of one message may hold in all: its length times its nodes."""
 
 # slurmctld: error: sched: ...      [63532.0] error: ...      the daemon's name stands there again under journald and syslog
 _LEVELS = re.compile(
@@ -57,7 +54,7 @@ def told(text: str, templates: Iterable[Template]) -> Said | None:
 def _row(known: Template, groups: Mapping[str, str | None], message: str, step: str | None) -> dict[str, object]:
     row: dict[str, object] = {"event": known.event, "text": message, "flags": []}
     row |= {name: value.strip() for name in ("reason", "step") if (value := groups.get(name))}
-    row |= {"state_set": groups["state_set"].upper()} if groups.get("state_set") else {}
+    row |= {"state_set": state.upper()} if (state := groups.get("state_set")) else {}
     row |= {name: int(value) for name in _WHOLE if (value := groups.get(name))}
     row |= _job(groups.get("job"), groups.get("raw"))
     if step is not None and "job_id" not in row:
