@@ -17,30 +17,28 @@ Quarantine: zone_required, line_too_long.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import polars as pl
 
 from bathtub.ingest import Batch, Format
-from bathtub.ingest._numbered import numbered
-from bathtub.ingest._quantities import device, known, smi_fields
+from bathtub.ingest._quantities import device, known
 from bathtub.ingest._readings import Reading
-from bathtub.ingest._rows import Collector
-from bathtub.ingest._samples import BATCH_ROWS, Seen, keep, moment, observation, placed
-from bathtub.ingest._smi_header import ADDRESS, KEYS, Header, header_of, is_query
+from bathtub.ingest._rows import Collector, conform
+from bathtub.ingest._samples import Seen, keep, moment, observation, placed
+from bathtub.ingest._smi_columns import cells as cells_of
+from bathtub.ingest._smi_columns import identity, plain_samples
+from bathtub.ingest._smi_header import ADDRESS, KEYS, LOST, Header, header_of, is_query, outputs
 from bathtub.schema import table
 from bathtub.source import Source
 
-# Unable to determine the device handle for GPU0000:3B:00.0: GPU is lost.  Reboot the system to recover this GPU
-_LOST = re.compile(r"Unable to determine the device handle for (?:GPU ?|gpu )([0-9A-Fa-f:.]{7,20}): ([^.]{1,200})")
 TABLES = (table("telemetry"), table("observations"), table("inventory"))
 
 
-@dataclass
-class State:
-    """Where the scan is: the header in force, and the device last seen at each address."""
-
-    header: Header | None
-    places: dict[object, tuple[object, ...]] = field(default_factory=dict)
+Places: TypeAlias = dict[object, tuple[object, ...]]
+"""The device last seen at each address, by UUID and serial."""
 
 
 def _claims(head: bytes, _name: str) -> bool:
@@ -56,17 +54,21 @@ def _seen(cells: Mapping[str, str], line: int, raw: str, source: Source) -> Seen
     return Seen(line, moment(cells.get("timestamp"), source), node, device(**found), about, "nvidia-smi", raw)
 
 
-def _sample(collector: Collector, state: State, header: Header, cells: Mapping[str, str], seen: Seen) -> None:
-    reading, fields = Reading(), smi_fields("csv")
-    for name, unit in zip(header.names, header.units, strict=True):
-        if name in fields:
-            reading.take(fields[name], cells[name], unit)
+def _sample(collector: Collector, header: Header, cells: Mapping[str, str], seen: Seen) -> None:
+    """The rows of one sample, cell by cell."""
+    reading = Reading()
+    for name, known_as, unit in header.fields:
+        reading.take(known_as, cells[name], unit)
     keep(collector, seen, reading)
+
+
+def _place(collector: Collector, places: Places, seen: Seen) -> None:
+    """The device in its slot, where it is new there."""
     found = (seen.device["device_uuid"], seen.device["device_serial"])
     place = seen.device["pci_bdf"] or seen.device["gpu_index"]
-    row = placed(seen) if state.places.get(place) != found else None
+    row = placed(seen) if places.get(place) != found else None
     if row is not None:
-        state.places[place] = found
+        places[place] = found
         collector.keep("inventory", row)
 
 
@@ -87,13 +89,8 @@ def _lost(collector: Collector, line: int, text: str, found: re.Match[str]) -> N
     collector.keep("observations", observation(seen, 0, "nvidia_smi_error", value="gpu_lost", message=found[2], is_healthy=False))
 
 
-def _record(collector: Collector, state: State, line: int, text: str) -> None:
-    header, lost = state.header, _LOST.match(text)
-    if lost is not None:
-        _lost(collector, line, text, lost)
-        return
-    if header is None or not (is_query(header.names) or collector.source.settings.columns):
-        return
+def _record(collector: Collector, header: Header, line: int, text: str) -> None:
+    """The rows of one line that is not plain."""
     parts = text.split(header.delimiter)
     if len(parts) != len(header.names):
         collector.reject(line, "field_count", text)
@@ -105,28 +102,40 @@ def _record(collector: Collector, state: State, line: int, text: str) -> None:
     elif ADDRESS in cells:
         _page(collector, cells, seen)
     else:
-        _sample(collector, state, header, cells, seen)
+        _sample(collector, header, cells, seen)
+
+
+def _block(collector: Collector, places: Places, header: Header, lines: Sequence[tuple[int, str]]) -> pl.DataFrame:
+    """Rows of `telemetry` out of the plain lines of one output; the collector has all other rows."""
+    source = collector.source
+    frame = identity(header, cells_of(header, *zip(*lines, strict=True)), source)
+    plain, mask = plain_samples(header, frame, source) if ADDRESS not in header.names else (frame.clear(), None)
+    for line, text in lines if mask is None else [lines[at] for at in (~mask).arg_true()]:
+        _record(collector, header, line, text)
+    collector.kept += plain.height
+    place, found = pl.coalesce("pci_bdf", pl.col("gpu_index").cast(pl.String())), pl.struct("device_uuid", "device_serial")
+    whole = frame.with_row_index("at").filter("is_whole")
+    is_new = whole.filter(found.ne_missing(found.shift().over(place)))["at"]
+    for line, text in [lines[at] for at in is_new] if mask is not None else ():
+        cells = dict(zip(header.names, text.split(header.delimiter), strict=True))
+        _place(collector, places, _seen(cells, line, text, source))
+    return conform(TABLES[0], plain, source) if mask is not None else conform(TABLES[0], [], source)
 
 
 def _parse(source: Source) -> Iterator[Batch]:
-    columns = source.settings.columns
-    state = State(Header(columns, ("",) * len(columns), source.settings.delimiter or ", ") if columns else None)
-    collector, read = Collector(FORMAT.name, source), 0
-    for line, raw in numbered(source):
-        text = raw.decode("utf-8", "replace").strip("\r\n")
-        if not text.strip() or text.startswith("#"):
-            state.header = None if text.startswith("####") and not columns else state.header
+    places: Places = {}
+    for header, lines in outputs(source):
+        if not lines:
             continue
-        found = header_of(text.strip()) if text[:1].isalpha() else None
+        collector, plain = Collector(FORMAT.name, source), conform(TABLES[0], [], source)
+        found = LOST.match(lines[0][1]) if header is None else None
         if found is not None:
-            state.header = found
-            continue
-        read += 1
-        _record(collector, state, line, text)
-        if read >= BATCH_ROWS:
-            yield collector.batch(read)
-            collector, read = Collector(FORMAT.name, source), 0
-    yield collector.batch(read)
+            _lost(collector, *lines[0], found)
+        elif header is not None and (is_query(header.names) or source.settings.columns):
+            plain = _block(collector, places, header, lines)
+        batch = collector.batch(len(lines))
+        samples = pl.concat([plain, *(frame for name, frame in batch.frames.items() if name == "telemetry")]).sort("line")
+        yield replace(batch, frames={**batch.frames, "telemetry": samples})
 
 
 FORMAT = Format("nvidia_smi_csv", "1", "a line", TABLES, _claims, _parse)
