@@ -10,6 +10,7 @@ with marked as (
             epoch_us(faults.seen_at) - lag(epoch_us(faults.seen_at)) over same <= parameters.burst_gap_s * 1000000, false
         ) as continues
     from stg_gpu_faults as faults
+    anti join int_agent_copies as copies on faults.source_id = copies.source_id and faults.line = copies.line
     cross join parameters
     window same as (
         partition by
