@@ -110,6 +110,26 @@ def old(entries: Sequence[dict[str, object]]) -> list[dict[str, object]]:
     return [{key: value for key, value in each.items() if not key.startswith("thread_")} for each in entries]
 
 
+_YOUNGER = ("collective_seq_id", "p2p_seq_id", "process_group", "input_dtypes", "output_dtypes", "timeout_ms", "is_p2p")
+
+
+def layout_1_4(entries: Sequence[dict[str, object]]) -> dict[str, object]:
+    """A dump of torch 2.3: `seq_id`, members as numbers under the local number of the group, no names, no status."""
+    dropped = (*_YOUNGER, "thread_id", "thread_name")
+    rows = [
+        {"seq_id": each["collective_seq_id"], **{key: value for key, value in each.items() if key not in dropped}}
+        for each in entries
+    ]
+    return {"entries": rows, "version": "1.4", "pg_config": {entry["pg_id"]: [0, 1] for entry in entries}}
+
+
+def listed(each: dict[str, object]) -> dict[str, object]:
+    """An entry as torch 2.2 writes it, which has nothing around the list of them."""
+    kept = ("pg_id", "profiling_name", "input_sizes", "output_sizes", "state", "retired", "frames")
+    more = {"seq_id": each["collective_seq_id"], "time_created_us": each["time_created_ns"] // 1000}
+    return {**{key: each[key] for key in kept}, **more}
+
+
 def as_json(value: dict[str, object]) -> bytes:
     """The same dump as torch writes JSON: sorted keys, numbers of the status as text, 0 for a time not discovered."""
     entries = [{k: v for k, v in each.items() if k != "frames"} for each in value["entries"]]
@@ -153,14 +173,17 @@ def files() -> dict[str, bytes]:
         "gloo/input.pickle": torch_pickle(gloo),
         "trailing_bytes/input.pickle": good + b"\0" * 64,
         "truncated/input.pickle": good[: len(good) // 2],
+        "truncated_before_the_status/input.pickle": good[:100],
         "two_dumps/input.pickle": good + good,
         "names_a_global/input.pickle": b"\x80\x02}X\x07\x00\x00\x00versioncos\nsystem\nX\x04\x00\x00\x00true\x85Rs.",
         "stack_global/input.pickle": b"\x80\x04}\x8c\x02os\x8c\x06system\x93.",
         "memo_bomb/input.pickle": b"\x80\x02]r\x00\x00\x00\x10.",
         "code_in_ranks/input.pickle": pickle.dumps(dump([], ranks="\"__import__('os').getpid()\""), 2),
         "entries_a_dict/input.pickle": pickle.dumps({**dump([]), "entries": {}}, 2),
-        "bare_list/input.pickle": pickle.dumps([{"pg_id": 0, "seq_id": 1}], 2),
-        "layout_1_4/input.pickle": pickle.dumps({"entries": [], "version": "1.4", "pg_config": {0: [0, 1]}}, 2),
+        "bare_list/input.pickle": torch_pickle([listed(each) for each in waiting()]),
+        "list_of_something_else/input.pickle": pickle.dumps([{"pg_id": 0, "rank": 1}], 2),
+        "layout_1_4/input.pickle": torch_pickle(layout_1_4(waiting())),
+        "layout_1_3/input.pickle": pickle.dumps({"entries": [], "version": "1.3", "pg_config": {}}, 2),
     }
 
 

@@ -6,6 +6,7 @@ from bathtub.hang import dump_files, hang
 from tests.make_dumps import as_json, dump, entry, torch_pickle
 
 KEYS = ["finding", "class", "culprits", "suspects", "missing", "confidence", "group", "seq", "evidence", "summary"]
+WHY = ["stalled", "waits", "groups", "decides"]
 
 
 def rank_dump(*, waits: bool, ranks: str = "[0, 1, 2]"):
@@ -24,7 +25,7 @@ def write(folder: Path, waiting: str) -> Path:
 
 def test_the_rank_that_did_not_come(tmp_path: Path) -> None:
     found = hang([write(tmp_path, "wwiw")])
-    assert list(found) == KEYS
+    assert list(found) == KEYS + WHY
     assert (found["finding"], found["class"], found["culprits"], found["confidence"]) == ("never_joined", "host", [2], "high")
     assert (found["group"], found["seq"]) == ("0", 3)
     assert found["evidence"][:2] == ["nccl_trace_rank_gpu-a01_2:1", "nccl_trace_rank_gpu-a01_0:3"]
@@ -53,7 +54,7 @@ def test_nothing_pending(tmp_path: Path) -> None:
 def test_no_dump_at_all(tmp_path: Path) -> None:
     (tmp_path / "readme.txt").write_text("nothing here")
     found = hang([tmp_path], 8)
-    assert list(found) == KEYS
+    assert list(found) == KEYS + WHY
     assert (found["finding"], found["culprits"], found["missing"]) == ("no_data", [], [])
 
 

@@ -68,7 +68,7 @@ HOSTILE = {
     "long_of_ten_bytes": (b"\x80\x02\x8a\x0a" + b"\x7f" * 10 + b".", "number_too_long"),
     "long4_length_lie": (b"\x80\x02\x8b\xff\xff\xff\x7f\x01.", "unexpected_opcode"),
     "integer_of_a_million_digits": (b"\x80\x02I" + b"9" * 1_000_000 + b"\n.", "unexpected_opcode"),
-    "laughs_on_top": (b"\x80\x02" + laughs() + b".", "unsupported_version"),
+    "laughs_on_top": (b"\x80\x02" + laughs() + b".", "bad_structure"),
     "laughs_as_entries": (put(b"entries", laughs()), None),
     "laughs_as_sizes": (put(b"entries", b"](}(X\x0b\x00\x00\x00input_sizes" + laughs(9) + b"ue"), None),
     "a_list_shared_a_million_times": (
@@ -90,7 +90,7 @@ HOSTILE = {
         + b"es.",
         "too_many_entries",
     ),
-    "nested_a_million_deep": (b"\x80\x02" + b"]" * 1_000_000 + b"a" * 999_999 + b".", "unsupported_version"),
+    "nested_a_million_deep": (b"\x80\x02" + b"]" * 1_000_000 + b"a" * 999_999 + b".", "bad_structure"),
     "nested_tuples_as_key": (b"\x80\x02}N" + b"\x85" * 1_000_000 + b"Ns.", "reader_died"),
     "stack_underflow": (b"\x80\x02eee.", "damaged_pickle"),
     "unhashable_key": (b"\x80\x02}]Ns.", "damaged_pickle"),
@@ -103,13 +103,35 @@ HOSTILE = {
     "config_a_list": (pickle.dumps({"version": "2.10", "entries": [], "pg_config": [1]}, 2), "bad_structure"),
     "code_in_ranks": (pickle.dumps(dump([], ranks="[0] + [1]*os.getpid()"), 2), "code_in_ranks"),
     "truncated_header": (b"\x80", "truncated_pickle"),
-    "truncated_half": (GOOD[: len(GOOD) // 2], "truncated_pickle"),
-    "truncated_by_one": (GOOD[:-1], "truncated_pickle"),
-    "overwritten_with_nul": (GOOD[:300] + b"\0" * (len(GOOD) - 300), "truncated_pickle"),
+    "truncated_in_the_configuration": (GOOD[:100], "truncated_pickle"),
+    "overwritten_with_nul": (GOOD[:150] + b"\0" * (len(GOOD) - 150), "truncated_pickle"),
+    "code_before_the_cut": (b"\x80\x02}(" + b"cos\nsystem\n" + b"X\x07\x00\x00\x00entries](", "pickle_global"),
+    "bomb_before_the_cut": (b"\x80\x02}(" + b"]r\x00\x00\x00\x10" + b"X\x07\x00\x00\x00entries](", "memo_bomb"),
+    "lists_of_lists_of_entries": (
+        b"\x80\x02](}(X\x05\x00\x00\x00pg_idK\x00X\x06\x00\x00\x00seq_idK\x01X\x05\x00\x00\x00stateNX\x0b\x00\x00\x00input_sizes"
+        + laughs(9)
+        + b"ue.",
+        None,
+    ),
     "two_dumps": (GOOD + GOOD, "two_dumps"),
     "json_nested": (b'{"version": "2.10", "pg_config": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "bad_json"),
     "json_truncated": (b'{"version": "2.10", "pg_config": {', "truncated_json"),
 }
+
+
+CUT = {"half": GOOD[: len(GOOD) // 2], "by_one": GOOD[:-1], "nul": GOOD[:400] + b"\0" * (len(GOOD) - 400)}
+
+
+@pytest.mark.parametrize("case", CUT)
+def test_a_cut_dump_is_rejected_and_its_watermarks_are_kept(case: str, tmp_path: Path) -> None:
+    path = tmp_path / "nccl_trace_rank_1"
+    path.write_bytes(CUT[case])
+    (batch,) = parse(path)
+    assert (batch.read, batch.kept, batch.rejected) == (1, 0, 1)
+    assert batch.rejects["reason"].to_list() == ["truncated_pickle"]
+    assert batch.frames["dumps"]["flags"].to_list() == [["truncated_pickle"]]
+    assert batch.frames["collectives"].is_empty()
+    assert batch.frames["process_groups"].drop_nulls("last_enqueued").select("last_enqueued", "last_completed").rows() == [(3, 2)]
 
 
 def parse(path: Path):

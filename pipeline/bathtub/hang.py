@@ -8,9 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import polars as pl
 
-from bathtub.ingest import claim
+from bathtub import knowledge
+from bathtub.config import Config
+from bathtub.graph import explained
 from bathtub.ingest.flight_recorder import FORMAT, MAX_BYTES
 from bathtub.schema import table
 from bathtub.source import Quarantine, Settings, Source, digest, head, identify, raw_digest
@@ -20,6 +23,7 @@ IGNORED = frozenset({".pipe", ".tmp", ".bak", ".log"})
 """Suffixes of what torch and people leave beside the dumps."""
 
 _SETTINGS = Settings(max_expanded_bytes=MAX_BYTES)
+_KNOWLEDGE = ("compared_collectives", "hang_findings")
 _NO_DUMP: Mapping[str, object] = {
     "finding": "no_data",
     "hang_class": "unknown",
@@ -35,11 +39,14 @@ _NO_DUMP: Mapping[str, object] = {
 
 
 def hang(paths: Iterable[Path], world: int | None = None) -> dict[str, object]:
-    """The verdict on the dumps in these folders and files, all taken as one set.
+    """The verdict on the dumps in these folders and files, all taken as one set; on their lines where no dump is among them.
 
     Keys: finding, class, culprits, suspects, missing (ranks), confidence, group, seq, evidence (each with file and
-    entry, from 1), summary. `world`: number of ranks of the job, where it is known. Raises OSError.
+    entry, from 1), summary; and what explains it: stalled (the operation it is about), waits (who for whom), groups (their
+    watermarks), decides (evidence that would settle the rest). `world`: number of ranks of the job, where it is known.
+    Raises OSError.
     """
+    paths = list(paths)
     frames: dict[str, list[pl.DataFrame]] = {declared.name: [] for declared in FORMAT.tables}
     sources = [_taken(path, frames) for path in dump_files(paths)]
     inputs = {name: pl.concat(parts) for name, parts in frames.items() if parts}
@@ -50,11 +57,21 @@ def hang(paths: Iterable[Path], world: int | None = None) -> dict[str, object]:
         else [],
         schema={"cluster": pl.String, "dump_set": pl.String, "world_size": pl.Int64},
     )
+    inputs["parameters"] = pl.DataFrame([msgspec.structs.asdict(Config().windows)])
+    inputs |= {name: knowledge.tables()[name] for name in _KNOWLEDGE}
     with connect() as con:
         build(con, inputs, ["int_hang_verdicts"])
         rows = con.table("int_hang_verdicts").pl().to_dicts()
+        waits, groups = (con.table(name).pl().to_dicts() for name in ("int_waits", "int_rank_groups"))
     names = {str(source["source_id"]): str(source["full_name"]) for source in sources}
-    return _told(rows[0] if rows else _NO_DUMP, names)
+    if not rows:
+        from bathtub.hang_logs import hang_from_logs
+
+        verdict, names = hang_from_logs(paths)
+        if verdict is not None:
+            return _told(verdict, names) | explained(verdict, (), (), knowledge.tables()["log_findings"])
+    verdict = rows[0] if rows else _NO_DUMP
+    return _told(verdict, names) | explained(verdict, waits, groups, inputs["hang_findings"])
 
 
 def dump_files(paths: Iterable[Path]) -> list[Path]:
@@ -76,7 +93,10 @@ def _taken(path: Path, frames: dict[str, list[pl.DataFrame]]) -> dict[str, objec
     row: dict[str, object] = {"status": "quarantined", "format": None, "cluster": source.cluster, "settings": "{}"}
     row |= {"name": source.name, "full_name": source.full_name, "collected_at": collected_at}
     try:
-        if claim(head(path, MAX_BYTES), path.name).name == FORMAT.name:
+        first = head(path, MAX_BYTES)
+        if not first:
+            raise Quarantine("empty_file", "the file has no content: the rank died or was stopped while writing")
+        if FORMAT.claims(first, path.name):
             row["format"] = FORMAT.name
             content_id, n_bytes, _ = digest(path, MAX_BYTES)
             source = replace(

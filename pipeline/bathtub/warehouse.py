@@ -104,11 +104,9 @@ def connect(folders: Iterable[Path] = (), memory: str = "2GB", threads: int = 2)
 
 
 def provide(con: duckdb.DuckDBPyConnection, name: str, content: pl.DataFrame | Sequence[str]) -> None:
-    """A relation out of a frame (copied), or out of Parquet files of the lake (read when asked for)."""
+    """A relation out of a frame (read where it lies), or out of Parquet files of the lake (read when asked for)."""
     if isinstance(content, pl.DataFrame):
-        con.register("_provided", content.to_arrow())
-        con.table("_provided").create(name)
-        con.unregister("_provided")
+        con.register(name, content.to_arrow(compat_level=pl.CompatLevel.newest()))
         return
     columns = [f'"{column}"' for column in tables()[name].names[:-1]]
     files = con.read_parquet(list(content), hive_partitioning=True)

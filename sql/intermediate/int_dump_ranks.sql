@@ -1,5 +1,6 @@
 -- Every rank that must exist in a dump set, and whether its file is there. Ranks are numbered from 0 without gaps, so a gap is a
--- missing file; the world size and the members of groups tell of further ones. A file that cannot be read is told from its name.
+-- missing file; the world size and the members of groups tell of further ones. A file that cannot be read is told from its name;
+-- one that was cut off has watermarks alone.
 -- grain: one row per cluster, dump_set, rank
 with refused as (
     select
@@ -70,6 +71,7 @@ select
     expected.rank,
     case
         when dumps.is_recorder_off then 'no_data'
+        when dumps.is_cut then 'cut'
         when dumps.source_id is not null then 'dumped'
         when unreadable.source_id is not null then 'unreadable'
         else 'no_dump'

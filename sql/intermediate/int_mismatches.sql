@@ -1,39 +1,50 @@
 -- Collectives that ranks entered with another operation, size or type under the same number of the same group. What may differ
--- does not count: roots, all_to_all, and lists of unequal parts.
+-- does not count. Who differs from the most frequent form is the minority; with two forms equally frequent there is none.
+-- `is_first`: no rank of it has an earlier mismatch.
 -- grain: one row per cluster, dump_set, pg_key, seq
-with comparable (operation, has_inputs, has_outputs) as (
-    values
-    ('all_reduce', true, true),
-    ('all_reduce_coalesced', true, true),
-    ('broadcast', true, true),
-    ('_broadcast_oop', false, true),
-    ('reduce', true, false),
-    ('_all_gather_base', true, true),
-    ('_reduce_scatter_base', true, true),
-    ('gather', true, false),
-    ('scatter', false, true)
+with entered as (
+    select
+        cluster,
+        dump_set,
+        pg_key,
+        seq
+    from int_rank_ops
+    where not is_p2p and not is_batch_end and operation is not null
+    group by cluster, dump_set, pg_key, seq
+    having
+        min(operation) != max(operation)
+        or min(sizes_hash) != max(sizes_hash)
+        or min(dtypes_hash) != max(dtypes_hash)
 ),
 
-compared as (
+ops as (
     select
-        ops.cluster,
-        ops.dump_set,
-        ops.pg_key,
-        ops.pg_name,
-        ops.seq,
-        ops.rank,
-        ops.source_id,
-        ops.line,
-        ops.created_ns,
-        ops.operation,
-        case when comparable.has_inputs then ops.input_sizes end as input_sizes,
-        case when comparable.has_outputs then ops.output_sizes end as output_sizes,
-        case when comparable.has_inputs then nullif(ops.input_dtypes, '[]') end as input_dtypes,
-        case when comparable.has_outputs then nullif(ops.output_dtypes, '[]') end as output_dtypes
+        ops.*,
+        hash(ops.operation, ops.sizes_hash, ops.dtypes_hash) as form
     from int_rank_ops as ops
-    left join comparable on ops.operation = comparable.operation
-    where not ops.is_p2p and not ops.is_batch_end and ops.seq is not null and ops.operation is not null
+    inner join entered
+        on
+            ops.cluster = entered.cluster
+            and ops.dump_set = entered.dump_set
+            and ops.pg_key = entered.pg_key
+            and ops.seq = entered.seq
+    where not ops.is_p2p and not ops.is_batch_end and ops.operation is not null
     qualify count(*) over (partition by ops.source_id, ops.pg_key, ops.seq) = 1
+),
+
+forms as (
+    select
+        *,
+        count(*) over (partition by cluster, dump_set, pg_key, seq, form) as n_alike,
+        line = min(line) over (partition by source_id) as is_first
+    from ops
+),
+
+counted as (
+    select
+        *,
+        max(n_alike) over (partition by cluster, dump_set, pg_key, seq) as n_most
+    from forms
 )
 
 select
@@ -44,17 +55,17 @@ select
     seq,
     case
         when count(distinct operation) > 1 then 'type'
-        when count(distinct input_dtypes) > 1 or count(distinct output_dtypes) > 1 then 'dtype'
+        when count(distinct dtypes_hash) > 1 then 'dtype'
         else 'size'
     end as kind,
     min(created_ns) as first_created_ns,
     count(*) as n_ranks,
+    bool_and(is_first) as is_first,
+    count(distinct form) filter (where n_alike = n_most) > 1 as is_tie,
+    case when not is_tie then list(rank order by rank) filter (where n_alike < n_most) else [] end as minority,
+    list(rank order by rank) as ranks,
+    list(operation order by rank) as operations,
     list(source_id || ':' || line order by rank) as refs
-from compared
+from counted
 group by cluster, dump_set, pg_key, seq
-having
-    count(distinct operation) > 1
-    or count(distinct input_sizes) > 1
-    or count(distinct output_sizes) > 1
-    or count(distinct input_dtypes) > 1
-    or count(distinct output_dtypes) > 1
+having count(distinct operation) > 1 or count(distinct sizes_hash) > 1 or count(distinct dtypes_hash) > 1

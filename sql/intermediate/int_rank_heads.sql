@@ -1,5 +1,6 @@
 -- What each dumped rank waits in: its oldest pending operation over all groups of more than one member. A rank is idle when
--- nothing of it is pending, neither among its entries nor, where it has none, by its watermarks.
+-- nothing of it is pending, neither among its entries nor, where it has none, by its watermarks. What a dump that was cut off
+-- waits in is lost.
 -- grain: one row per cluster, dump_set, rank
 with shared as (
     select
@@ -43,7 +44,10 @@ select
     heads.is_p2p,
     case when heads.is_p2p then heads.p2p_seq else heads.seq end as seq,
     heads.created_ns,
+    heads.timeout_ms,
+    coalesce(heads.is_started, false) as is_started,
     pending.source_id is null and not dumps.is_recorder_off as is_idle
 from stg_dumps as dumps
 left join heads on dumps.source_id = heads.source_id
 left join pending on dumps.source_id = pending.source_id
+where not dumps.is_cut

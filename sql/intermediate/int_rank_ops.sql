@@ -15,7 +15,7 @@ with ends as (
 
 settled as (
     select
-        ops.* exclude (is_done),
+        ops.* exclude (is_done, pg_desc),
         keys.pg_key,
         coalesce(ends.is_done, ops.is_done) as is_done
     from stg_collectives as ops
@@ -40,8 +40,11 @@ passed as (
 
 select
     settled.*,
-    regexp_extract(settled.operation, '^(send|recv) ', 1) = 'send' as is_send,
-    try_cast(regexp_extract(settled.operation, '^(?:send|recv) [0-9]+(?:->|<-)([0-9]+)$', 1) as bigint) as peer_number,
+    case when settled.is_p2p then starts_with(settled.operation, 'send ') end as is_send,
+    case
+        when settled.is_p2p
+            then try_cast(regexp_extract(settled.operation, '^(?:send|recv) [0-9]+(?:->|<-)([0-9]+)$', 1) as bigint)
+    end as peer_number,
     not settled.is_done and (settled.is_p2p or passed.seq is null or settled.seq > passed.seq) as is_pending
 from settled
 left join passed on settled.source_id = passed.source_id and settled.pg_key = passed.pg_key

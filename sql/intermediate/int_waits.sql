@@ -2,35 +2,15 @@
 -- operation needs its peer; a batch needs the peers of all its transfers. `lag`: operations of the group that a member ahead has
 -- done and this rank still lists as pending.
 -- grain: one row per cluster, dump_set, rank, member
-with transfers as (
-    select distinct
-        heads.cluster,
-        heads.dump_set,
-        heads.rank,
-        heads.pg_key,
-        ops.is_send,
-        peers.member,
-        peers.is_inferred
-    from int_rank_heads as heads
-    inner join int_rank_ops as ops
-        on heads.source_id = ops.source_id and heads.pg_key = ops.pg_key and ops.is_p2p and heads.seq = ops.p2p_seq
-    inner join int_group_members as peers
-        on
-            heads.cluster = peers.cluster
-            and heads.dump_set = peers.dump_set
-            and heads.pg_key = peers.pg_key
-            and ops.peer_number = peers.member_number
-    where heads.is_p2p
-),
-
-needed as (
+with needed as (
     select
         heads.cluster,
         heads.dump_set,
         heads.rank,
         members.member,
         members.is_inferred,
-        null as is_met
+        null as is_met,
+        null as is_queued
     from int_rank_heads as heads
     inner join int_group_members as members
         on heads.cluster = members.cluster and heads.dump_set = members.dump_set and heads.pg_key = members.pg_key
@@ -42,9 +22,10 @@ needed as (
         ours.rank,
         ours.member,
         bool_or(ours.is_inferred),
+        bool_and(coalesce(theirs.is_head, false)),
         bool_and(theirs.member is not null)
-    from transfers as ours
-    left join transfers as theirs
+    from int_rank_transfers as ours
+    left join int_rank_transfers as theirs
         on
             ours.cluster = theirs.cluster
             and ours.dump_set = theirs.dump_set
@@ -52,6 +33,7 @@ needed as (
             and ours.member = theirs.rank
             and ours.rank = theirs.member
             and ours.is_send != theirs.is_send
+    where ours.is_head
     group by ours.cluster, ours.dump_set, ours.rank, ours.member
 )
 
@@ -66,17 +48,19 @@ select
     heads.operation,
     heads.seq,
     heads.is_p2p,
+    heads.is_started,
     heads.backend,
     heads.created_ns,
     needed.member,
     needed.is_inferred,
     files.source_id as member_source_id,
     case
+        when files.file_state = 'cut' then case when theirs.reached_seq >= heads.seq then 'cut' else 'unreadable' end
         when files.file_state != 'dumped' then files.file_state
         when not heads.is_p2p and theirs.passed_seq >= heads.seq then 'ahead'
         when needed.is_met or (there.pg_key = heads.pg_key and not there.is_p2p and there.seq = heads.seq) then 'at_same_op'
         when there.is_idle then 'idle'
-        when not heads.is_p2p and theirs.reached_seq >= heads.seq then 'queued'
+        when needed.is_queued or (not heads.is_p2p and theirs.reached_seq >= heads.seq) then 'queued'
         else 'elsewhere'
     end as situation,
     case when not heads.is_p2p then theirs.passed_seq - heads.seq + 1 end as lag,

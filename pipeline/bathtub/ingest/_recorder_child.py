@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from bathtub.ingest._recorder_pickle import Refused, load
+from bathtub.ingest._recorder_pickle import TRUNCATED, Refused, load, salvage
 from bathtub.ingest._recorder_rows import Dump, Refusal, dump_of
 
 MAX_MEMORY = 512 << 20
@@ -45,10 +45,23 @@ def answer(data: bytes) -> Dump | Refusal:
         value, n_trailing = (_from_json(data), 0) if is_json else load(data)
         dump = dump_of(value, is_json=is_json)
     except Refused as refused:
-        return Refusal(refused.reason, refused.detail)
+        return _rest(data, refused)
     if n_trailing:
         dump.flags = sorted([*dump.flags, "trailing_bytes"])
     return dump
+
+
+def _rest(data: bytes, refused: Refused) -> Dump | Refusal:
+    """What is left of a pickle that was cut off, flagged; else the refusal."""
+    rest = salvage(data) if refused.reason == TRUNCATED else None
+    if rest is not None:
+        try:
+            dump = dump_of(rest, is_json=False)
+        except Refused:
+            return Refusal(refused.reason, refused.detail)
+        dump.flags = sorted([*dump.flags, TRUNCATED])
+        return dump
+    return Refusal(refused.reason, refused.detail)
 
 
 def allowance_s(n_bytes: int) -> float:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import TypeAlias
 
 import msgspec
@@ -41,6 +42,9 @@ def groups_of(
     `entries`: local number, name and description per entry; they alone say which name a local number has. Raises Refused.
     """
     names = _names(*entries, checked)
+    if not status and config and all(type(key) is int for key in config):
+        numbered = [(pg_id, ranks) for key, ranks in config.items() if (pg_id := _whole(key, 0)) is not None]
+        return [Group(pg_id, None, None, _numbers(ranks, checked)) for pg_id, ranks in sorted(numbered, key=itemgetter(0))]
     members = {name: row for name, value in config.items() if (row := _configured(name, value, checked)) is not None}
     rows = []
     for key, value in status.items():
@@ -94,6 +98,15 @@ def _members(value: object, checked: Checked) -> list[int] | None:
         checked.flags.add("bad_ranks")
         return None
     return [int(rank) for rank in value[1:-1].split(",")] if len(value) > 2 else None  # noqa: PLR2004 - the brackets
+
+
+def _numbers(value: object, checked: Checked) -> list[int] | None:
+    """The members as layout 1.4 writes them: a list of numbers under the rank-local number of the group."""
+    if not isinstance(value, list) or not all(type(rank) is int and 0 <= rank < MAX_MEMBERS for rank in value):
+        checked.flags.add("bad_ranks")
+        return None
+    checked.spend(1 + len(value))
+    return value or None
 
 
 def _whole(value: object, low: int) -> int | None:

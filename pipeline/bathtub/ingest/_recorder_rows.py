@@ -1,7 +1,8 @@
 """A dump as plain columns: what the child process sends, and how a dict of any known layout becomes that.
 
-Layouts 2.1 to 2.10 share their keys; a key that a layout lacks is a null column. Depth is bounded by construction:
-nothing below the shapes of an entry is followed, and stack frames are not read.
+Layouts 2.1 to 2.10 share their keys; a key that a layout lacks is a null column. Older ones call the number of a
+collective `seq_id`, and the bare list of torch 2.2 has microseconds. Depth is bounded by construction: nothing below the
+shapes of an entry is followed, and stack frames are not read.
 """
 
 import re
@@ -16,7 +17,10 @@ from bathtub.ingest._recorder_pickle import Refused
 
 MAX_ENTRIES = 1_000_000
 MAX_GROUPS = 10_000
+OLDEST = (1, 4)
 NEWEST = (2, 10)
+BARE_LIST = "list"
+"""Stands for the version of the layout that has none."""
 
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})")
 
@@ -59,7 +63,7 @@ class Refusal(msgspec.Struct, tag=True):
 def dump_of(value: object, *, is_json: bool) -> Dump:
     """The dump in columns. Raises Refused where the structure is none of a dump's."""
     if isinstance(value, list):
-        raise Refused("unsupported_version", "a bare list of entries is the layout of torch 2.2, which is not read yet")
+        value = _listed(value)
     if not isinstance(value, dict):
         _bad(f"the top level is a {type(value).__name__}")
     checked = Checked()
@@ -67,7 +71,9 @@ def dump_of(value: object, *, is_json: bool) -> Dump:
     entries = _entries(value, checked, is_json=is_json)
     config, status = _mapping(value, "pg_config"), _mapping(value, "pg_status")
     texts = _texts(entries, checked)  # first, since what expands is found there
-    integers = {name: checked.integers([entry.get(key) for entry in entries]) for name, key in _INTEGERS.items()}
+    integers = {name: checked.integers([entry.get(key) for entry in entries]) for name, key in _keys(version).items()}
+    if version == BARE_LIST:
+        integers["created_ns"] = [None if time is None else time * 1000 for time in integers["created_ns"]]
     if is_json:  # there a time not discovered is written as 0
         for name in ("started_ns", "completed_ns"):
             integers[name] = [time or None for time in integers[name]]
@@ -96,13 +102,30 @@ def _bad(what: str) -> NoReturn:
     raise Refused("bad_structure", f"{what}: this is no flight-recorder dump")
 
 
+def _listed(value: list[object]) -> dict[str, object]:
+    """The bare list of torch 2.2 as a dict of the later layouts: entries alone, no group has a name or members."""
+    if not (value and isinstance(value[0], dict) and {"pg_id", "seq_id", "state"} <= value[0].keys()):
+        _bad("the top level is a list of something else than entries")
+    return {"version": BARE_LIST, "entries": value}
+
+
+def _keys(version: str) -> dict[str, str]:
+    """Column to key of an entry."""
+    if version == BARE_LIST:
+        return {**_INTEGERS, "collective_seq_id": "seq_id", "created_ns": "time_created_us"}
+    is_old = tuple(map(int, version.split("."))) < (2, 1)
+    return {**_INTEGERS, "collective_seq_id": "seq_id"} if is_old else _INTEGERS
+
+
 def _version(value: object, checked: Checked) -> str:
+    if value is BARE_LIST:
+        return BARE_LIST
     found = _VERSION.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         _bad("the version is not two numbers")
     pair = (int(found[1]), int(found[2]))
-    if pair < (2, 1):
-        raise Refused("unsupported_version", f"layout {found[0]} is not read yet: layouts 2.1 to 2.10 are")
+    if pair < OLDEST:
+        raise Refused("unsupported_version", f"layout {found[0]} is of no release: layouts from 1.4 on are read")
     if pair > NEWEST:
         checked.flags.add("unknown_version")
     return found[0]

@@ -6,9 +6,11 @@ Written by `TORCH_FR_BUFFER_SIZE` / `TORCH_NCCL_TRACE_BUFFER_SIZE` on a timeout 
     {'version': '2.10', 'pg_config': {'0': {'name': '0', 'desc': 'default_pg', 'ranks': '[0, 1]'}},
      'pg_status': {'0': {'last_enqueued_collective': 12, ...}}, 'entries': [{'record_id': 0, ...}]}
 
-Layouts 2.1 to 2.10 (torch 2.4 on) are read; a newer one is read by the same keys and flagged `unknown_version`. Layout 1.4
-and the bare list of torch 2.2 are refused. A record is a dump. Dumps are hostile: nothing in them is executed or evaluated,
-and they are loaded in a child process with limits (`_recorder_pickle`, `_recorder_child`). Stack frames are not read.
+The bare list of torch 2.2 and layouts 1.4 to 2.10 (torch 2.3 on) are read; a newer one is read by the same keys and flagged
+`unknown_version`. A record is a dump. Of a pickle that was cut off, what stands before the entries is kept: it is rejected
+as `truncated_pickle`, and its dump, flagged so, has watermarks and no entries. Dumps are hostile: nothing in them is executed
+or evaluated, and they are loaded in a child process with limits (`_recorder_pickle`, `_recorder_child`). Stack frames are
+not read. Rejects: truncated_pickle.
 
 The rank is the last number in the file's own name; what stands before it, less the well-known prefixes, is the host.
 The folder is the dump set: the dumps of one moment. Source: torch/csrc/distributed/c10d/FlightRecorder.hpp.
@@ -20,7 +22,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from bathtub.ingest import Batch, Format
-from bathtub.ingest._recorder_pickle import PROTOCOLS
+from bathtub.ingest._recorder_pickle import PROTOCOLS, TRUNCATED
 from bathtub.ingest._recorder_reader import READER
 from bathtub.ingest._recorder_rows import Dump
 from bathtub.ingest._rows import conform, rejects
@@ -81,12 +83,13 @@ def _parse(source: Source) -> Iterator[Batch]:
         "collectives": entries,
         "process_groups": _groups(dump).with_columns(seen_at=pl.lit(last["seen_at"])),
     }
+    is_cut = TRUNCATED in dump.flags
     yield Batch(
         frames={each: conform(table(each), _stamped(frame, common, source), source) for each, frame in frames.items()},
-        rejects=rejects([], FORMAT.name, source),
+        rejects=rejects([(1, TRUNCATED, "")] if is_cut else [], FORMAT.name, source),
         read=1,
-        kept=1,
-        rejected=0,
+        kept=0 if is_cut else 1,
+        rejected=1 if is_cut else 0,
         out_of_scope=0,
     )
 
@@ -133,7 +136,7 @@ def _flags(dump: Dump, rank: int | None) -> list[str]:
 
 FORMAT = Format(
     name="flight_recorder",
-    version="1",
+    version="2",
     record="a dump",
     tables=(table("dumps"), table("collectives"), table("process_groups")),
     claims=_claims,
