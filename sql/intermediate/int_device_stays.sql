@@ -36,7 +36,7 @@ identified as (
 ),
 
 marked as (
-    select *, device_id is distinct from lag(device_id) over here as begins
+    select *, coalesce(device_id != lag(device_id) over here, true) as begins
     from identified
     window here as (partition by cluster, node, device_class, place order by seen_at, device_id)
 ),
