@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from bathtub.ingest._messages import Grammar, Reject
 from bathtub.ingest._messages._addresses import MAX_DIGITS, device_key
 from bathtub.ingest._messages._nvlink import link_columns
+from bathtub.ingest._messages._openings import is_of_another_code
 from bathtub.schema import table
 
 # NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, Graphics SM Global Exception on (GPC 8, TPC 5, SM 1): …
@@ -80,7 +81,10 @@ def _coded(found: re.Match[str]) -> Mapping[str, object] | Reject:
         "memory_site": _memory_site(int(found["xid"]), rest),
         "recovery_action": _recovery_action(int(found["xid"]), rest),
         "caused_by_xid": int(caused_by[1]) if caused_by else None,
-        "flags": [] if pci_bdf else ["bad_device"],
+        "flags": [
+            *([] if pci_bdf else ["bad_device"]),
+            *(["text_code_mismatch"] if is_of_another_code(int(found["xid"]), rest.lstrip(" ,\t")) else []),
+        ],
         **link_columns(int(found["xid"]), rest),
         **process,
     }
@@ -127,7 +131,7 @@ def _name(tail: str) -> tuple[str, str]:
 
 GRAMMAR = Grammar(
     name="xid",
-    version="2",
+    version="3",
     table=table("gpu_faults"),
     emitters=frozenset({"kernel"}),
     literals=(b"NVRM:", b"Xid (PCI"),
