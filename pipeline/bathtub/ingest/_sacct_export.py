@@ -7,7 +7,7 @@ from bathtub.ingest._sacct_cells import EMPTY, Cells, split_cells
 from bathtub.ingest._sacct_layout import Layout, configured, is_blank, is_fixed_width, is_message, read_header, refuse_fixed_width
 from bathtub.source import Quarantine, Source
 
-BLOCK = 1 << 24
+BLOCK = 1 << 22
 REJECT_BYTES = 4096
 
 

@@ -14,7 +14,7 @@ with other columns changes the layout from there on.
 
 Times are epoch seconds, or local without a zone (then the source must have one), or with their own offset. In the
 repeated hour the run time and the order of the times decide; where they do not, it is the first reading, flagged.
-Limits: a record has at most 1,000 lines; a line, 16 MiB.
+Limits: a record has at most 1,000 lines; a line, 4 MiB.
 
 Not read: usage counters (CPU time, memory, disk, energy), GID and UID; `Cluster`, since the configuration names it.
 
