@@ -25,6 +25,7 @@ SHIFTS = {
     "cluster": pl.String, "dump_set": pl.String, "pg_key": pl.String, "seq": pl.Int64, "rank": pl.Int64, "other": pl.Int64,
     "n_more": pl.Int64, "is_usual": pl.Boolean,
 }  # fmt: skip
+HABITS = {**{name: SHIFTS[name] for name in ("cluster", "dump_set", "pg_key", "seq", "rank")}, "is_usual": pl.Boolean}
 STALLS = {
     "cluster": pl.String, "dump_set": pl.String, "rank": pl.Int64, "pg_key": pl.String, "pg_name": pl.String, "seq": pl.Int64,
     "operation": pl.String, "ref": pl.String, "n_done_elsewhere": pl.Int64,
@@ -78,15 +79,16 @@ def reached(rank: int, pg_key: str, seq: int):
     return {**SET, "rank": rank, "pg_key": pg_key, "reached_seq": seq}
 
 
-def verdict(one, waits=(), mismatches=(), shifts=(), stalls=(), groups=()):
+def verdict(one, waits=(), mismatches=(), shifts=(), **more):
     frames = {
         "int_dump_sets": pl.DataFrame([one]),
         "hang_findings": knowledge.tables()["hang_findings"],
         "int_waits": pl.DataFrame(list(waits), schema=WAITS),
         "int_mismatches": pl.DataFrame(list(mismatches), schema=MISMATCHES),
         "int_sequence_shifts": pl.DataFrame(list(shifts), schema=SHIFTS),
-        "int_rank_stalls": pl.DataFrame(list(stalls), schema=STALLS),
-        "int_rank_groups": pl.DataFrame(list(groups), schema=GROUPS),
+        "int_sequence_habits": pl.DataFrame(list(more.get("habits", ())), schema=HABITS),
+        "int_rank_stalls": pl.DataFrame(list(more.get("stalls", ())), schema=STALLS),
+        "int_rank_groups": pl.DataFrame(list(more.get("groups", ())), schema=GROUPS),
     }
     assert set(frames) == set(READS)
     found = hang_verdicts(frames)
@@ -195,6 +197,14 @@ def test_two_ranks_that_nothing_separates_are_both_named_low() -> None:
         assert (named(row), row["confidence"]) == (("op_mismatch", "software", [0, 1]), "low")
     row = verdict(dump_set(4), mismatches=[mismatch("aabb")])
     assert (named(row), row["suspects"]) == (("op_mismatch", "software", []), [0, 1, 2, 3])
+
+
+def test_the_usual_order_tells_where_the_sequences_do_not() -> None:
+    habits = [{**SET, "pg_key": "0", "seq": 5, "rank": rank, "is_usual": rank == 0} for rank in (0, 1)]
+    both = [shift(0, 1, is_usual=True), shift(1, 0, is_usual=True)]
+    for shifts, finding in ((both, "sequence_shift"), ([], "op_mismatch")):
+        row = verdict(dump_set(2), mismatches=[mismatch("ab")], shifts=shifts, habits=habits)
+        assert named(row) == (finding, "software", [1])
 
 
 def test_a_rank_that_differs_elsewhere_too_breaks_a_tie() -> None:

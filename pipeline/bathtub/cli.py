@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
-from cyclopts import App, Group, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter
 
 from bathtub import __version__
 
@@ -134,6 +134,7 @@ def hang(
     as_json: Json = False,
 ) -> int:
     """Name the ranks to blame for a hang, out of its flight-recorder dumps."""
+    from bathtub.graph import why_lines
     from bathtub.hang import hang as judge_dumps
 
     verdict = judge_dumps(files, world)
@@ -145,6 +146,8 @@ def hang(
         )
         for name in ("culprits", "suspects", "missing"):
             print(f"  {name}: {_listed(verdict[name])}")
+        for line in why_lines(verdict):
+            print(f"  {line}")
     return 0
 
 
@@ -171,6 +174,8 @@ def nightly(
         raise Failed(f"--inbox {inbox} is no folder", USAGE)
     if (first is None) != (last is None) or (day is not None and first is not None):
         raise Failed("give --date, or --from and --to together", USAGE)
+    if any(folder.resolve().is_relative_to(inbox.resolve()) for folder in (lake, out)):
+        raise Failed("--lake and --out must stand outside the inbox, else their files would be read", USAGE)
     if first is not None and last is not None and last < first:
         raise Failed(f"--to {last} lies before --from {first}", USAGE)
     chosen = _config(config, _flags(cluster, tz))
@@ -271,21 +276,22 @@ def _listed(values: Any) -> str:
 
 
 def _print_lines(lines: Iterable[Any], *, as_json: bool) -> int:
-    """Prints (table, row) lines as they come; the exit code is 3 where a file was quarantined."""
-    code, counts = 0, dict[str, int]()
+    """Prints (table, row) lines as they come; the exit code is 3 where a file was quarantined, or there was nothing at all."""
+    n_refused, counts = 0, dict[str, int]()
     for line in lines:
-        refused = line.table == "sources" and line.row.get("status") == "quarantined"
-        code = GAPS if refused else code
-        if refused:
+        if line.table == "sources" and line.row.get("status") == "quarantined":
+            n_refused += 1
             print(f"{line.row['full_name']}: {line.row['reason']}: {line.row['detail']}", file=sys.stderr)
         if as_json:
             _print_json({"table": line.table, "row": line.row})
         elif line.table in ("sources", "verdicts"):
             print(line)
         counts[line.table] = counts.get(line.table, 0) + 1
+    if not counts:
+        print("nothing was found: no file, or none with anything to tell", file=sys.stderr)
     if not as_json:
         print("rows: " + (", ".join(f"{name} {n}" for name, n in sorted(counts.items()) if name != "sources") or "none"))
-    return code
+    return GAPS if n_refused or not counts else 0
 
 
 def _print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
@@ -306,8 +312,8 @@ def _print_result(result: Any, out: Path, *, as_json: bool) -> None:
         return
     files = ", ".join(f"{n} {status}" for status, n in result.counts.items() if n) or "none"
     print(f"files: {files}")
-    for text in (*result.warnings, *result.findings):
-        print(f"warning: {text}", file=sys.stderr)
+    for text in (*(f"warning: {each}" for each in result.warnings), *result.findings):
+        print(text, file=sys.stderr)
     print(f"report {result.report_id} in {out}; run.json there has every count")
 
 
@@ -341,10 +347,14 @@ def main(run: Callable[[], Any] = app) -> None:
     """Runs the command line and exits."""
     as_json = "--json" in sys.argv
     try:
-        run()
+        app(exit_on_error=False, print_error=not as_json) if run is app else run()
         sys.stdout.flush()
     except Failed as error:
         _fail(str(error), error.code, as_json=as_json)
+    except CycloptsError as error:
+        if as_json:
+            _fail(str(error), USAGE, as_json=True)
+        sys.exit(USAGE)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone: no further write may fail
         sys.exit(0)

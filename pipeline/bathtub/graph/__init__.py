@@ -12,15 +12,15 @@ from collections.abc import Mapping
 import polars as pl
 
 from bathtub.graph._blame import blamed, nothing_pending
-from bathtub.graph._explain import explained
+from bathtub.graph._explain import explained, why_lines
 from bathtub.graph._mismatch import mismatch
 from bathtub.graph._stuck import stuck
 from bathtub.graph._verdict import DumpSet, Place, Verdict, undecidable
 from bathtub.graph._waits import Row, Waits, ranks_of, told, whole
 
-__all__ = ("READS", "SCHEMA", "explained", "hang_verdicts", "judge")
+__all__ = ("READS", "SCHEMA", "explained", "hang_verdicts", "judge", "why_lines")
 
-_OF_SETS = ("int_waits", "int_mismatches", "int_sequence_shifts", "int_rank_stalls", "int_rank_groups")
+_OF_SETS = ("int_waits", "int_mismatches", "int_sequence_shifts", "int_sequence_habits", "int_rank_stalls", "int_rank_groups")
 READS = ("int_dump_sets", "hang_findings", *_OF_SETS)
 
 SCHEMA = {

@@ -1,10 +1,22 @@
 """What stands behind a verdict: the operation that stalled, who waits for whom, how far each group came, what would settle it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from bathtub.graph._waits import ABSENT, Row, whole
+from bathtub.graph._waits import ABSENT, Row, told, whole
+
+_LINES = 16
+_WHERE = {
+    "idle": "nothing pending",
+    "queued": "entered it and waits in an earlier one",
+    "elsewhere": "waits elsewhere",
+    "no_dump": "no dump",
+    "unreadable": "its dump cannot be read",
+    "cut": "entered it, its dump is cut off",
+    "no_data": "recorder off",
+    "ahead": "has done it",
+}
 
 
 def explained(verdict: Row, waits: Sequence[Row], groups: Sequence[Row], findings: pl.DataFrame) -> dict[str, object]:
@@ -16,6 +28,37 @@ def explained(verdict: Row, waits: Sequence[Row], groups: Sequence[Row], finding
         "groups": [_group(rows) for rows in _by(groups, "pg_key").values() if len(rows) > 1],
         "decides": decides[verdict["finding"]],
     }
+
+
+def why_lines(why: Row) -> Iterator[str]:
+    """The same as lines of text; of many waits and groups the first."""
+    stalled, waits, groups = why["stalled"], why["waits"], why["groups"]
+    if isinstance(stalled, dict):
+        absent = told(stalled["absent"]) if stalled["absent"] else "nobody"
+        yield f"stalled: {_place(stalled)}; waiting: {told(stalled['waiting'])}; absent: {absent}"
+    assert isinstance(waits, list)
+    assert isinstance(groups, list)
+    for each in waits[:_LINES]:
+        members = "; ".join(f"{told(ranks)} ({_WHERE.get(where, where)})" for where, ranks in each["for"].items())
+        yield f"rank {each['rank']} waits in {_place(each)} for {members or 'nobody: all are there'}"
+    if len(waits) > _LINES:
+        yield f"and {len(waits) - _LINES} more that wait"
+    for each in groups[:_LINES]:
+        spans = ", ".join(f"{name} {_told(each[name])}" for name in ("entered", "done"))
+        yield f"group {each['group']} ({each['description']}), {told(each['ranks'])}: {spans}"
+    if len(groups) > _LINES:
+        yield f"and {len(groups) - _LINES} more groups"
+    yield f"would settle the rest: {why['decides']}"
+
+
+def _place(row: Row) -> str:
+    return f"{row['operation']} {row['seq']} of group {row['group']}"
+
+
+def _told(span: Sequence[int] | None) -> str:
+    if span is None:
+        return "unknown"
+    return f"up to {span[0]}" if span[0] == span[1] else f"up to {span[0]} by the last and {span[1]} by the first"
 
 
 def _stalled(verdict: Row, waits: Sequence[Row]) -> dict[str, object] | None:

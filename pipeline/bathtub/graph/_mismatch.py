@@ -21,7 +21,7 @@ def mismatch(dumps: DumpSet) -> Verdict | None:
     if convicted and 2 * len(convicted) <= len(ranks_of(first["ranks"])):
         what = f"{told(convicted)} differ elsewhere too"
         return _verdict(dumps, first, convicted, what, ["as many ranks have the one form as the other"])
-    return _shift(dumps, first) or _tie(dumps, first)
+    return _shift(dumps, first) or _unusual(dumps, first) or _tie(dumps, first)
 
 
 def _order(row: Row) -> tuple[bool, int, str, int]:
@@ -48,7 +48,7 @@ def _form(row: Row, operations: Sequence[str]) -> str:
 
 def _shift(dumps: DumpSet, first: Row) -> Verdict | None:
     """The ranks with an operation too many or too few, where their sequences show it one way only."""
-    rows = [row for row in dumps.rows("int_sequence_shifts") if (row["pg_key"], row["seq"]) == (first["pg_key"], first["seq"])]
+    rows = _of(first, dumps.rows("int_sequence_shifts"))
     longer, shorter = {whole(row["rank"]) for row in rows}, {whole(row["other"]) for row in rows}
     usual = {row["is_usual"] for row in rows}
     if not rows or longer & shorter or len(usual) > 1:
@@ -57,6 +57,22 @@ def _shift(dumps: DumpSet, first: Row) -> Verdict | None:
     what = f"{told(ranks)} {how}: from there on the operations equal those of the others at other numbers"
     verdict = _verdict(dumps, first, ranks, what, ["the sequences tell it, not a majority"])
     return replace(verdict, finding="sequence_shift")
+
+
+def _unusual(dumps: DumpSet, first: Row) -> Verdict | None:
+    """The ranks whose step into the operation nobody had made before, where that of the others is usual."""
+    rows = _of(first, dumps.rows("int_sequence_habits"))
+    ranks = {whole(row["rank"]) for row in rows if not row["is_usual"]}
+    if not ranks or len(rows) < len(ranks_of(first["ranks"])) or 2 * len(ranks) > len(rows):
+        return None
+    what = f"{told(ranks)} left the order that the group kept until then"
+    verdict = _verdict(dumps, first, ranks, what, ["the usual order tells it, not a majority"])
+    is_shift = bool(_of(first, dumps.rows("int_sequence_shifts")))
+    return replace(verdict, finding="sequence_shift" if is_shift else "op_mismatch")
+
+
+def _of(first: Row, rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if (row["pg_key"], row["seq"]) == (first["pg_key"], first["seq"])]
 
 
 def _tie(dumps: DumpSet, first: Row) -> Verdict:
