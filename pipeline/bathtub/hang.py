@@ -23,6 +23,8 @@ IGNORED = frozenset({".pipe", ".tmp", ".bak", ".log"})
 """Suffixes of what torch and people leave beside the dumps."""
 
 _SETTINGS = Settings(max_expanded_bytes=MAX_BYTES)
+_UNREAD = ("time_source", "time_quality", "record_id", "op_id", "started_ns", "duration_ms", "thread_name")
+"""Columns that no step of the judge reads."""
 _KNOWLEDGE = ("compared_collectives", "hang_findings")
 _NO_DUMP: Mapping[str, object] = {
     "finding": "no_data",
@@ -104,7 +106,7 @@ def _taken(path: Path, frames: dict[str, list[pl.DataFrame]]) -> dict[str, objec
             )
             for batch in FORMAT.parse(source):
                 for name, frame in batch.frames.items():
-                    frames[name].append(_dated(frame))
+                    frames[name].append(_dated(frame.drop(_UNREAD, strict=False)))
             row["status"] = "ingested"
     except Quarantine as refused:
         row |= {"reason": refused.reason, "detail": refused.detail}

@@ -41,14 +41,34 @@ def _hang_verdicts(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 @cache
 def steps() -> dict[str, Step]:
     """Every step by name, in an order in which each stands behind what it reads."""
-    from bathtub.graph import READS
+    return _ordered(_files())
 
-    found = {"int_hang_verdicts": Step("int_hang_verdicts", frozenset(READS), run=_hang_verdicts)}
-    with duckdb.connect() as con:
-        for layer in LAYERS:
-            for path in sorted((sql_dir() / layer).glob("*.sql")):
-                text = path.read_text(encoding="utf-8")
-                found[path.stem] = Step(path.stem, references(con, text), sql=text)
+
+@cache
+def _files() -> dict[str, Path]:
+    """The files of all SQL steps, and nothing for the steps that are no SQL."""
+    found = {path.stem: path for layer in LAYERS for path in sorted((sql_dir() / layer).glob("*.sql"))}
+    return {"int_hang_verdicts": Path(), **found}
+
+
+@cache
+def _step(name: str) -> Step:
+    if name == "int_hang_verdicts":
+        from bathtub.graph import READS
+
+        return Step(name, frozenset(READS), run=_hang_verdicts)
+    text = _files()[name].read_text(encoding="utf-8")
+    return Step(name, references(_parser(), text), sql=text)
+
+
+@cache
+def _parser() -> duckdb.DuckDBPyConnection:
+    """A connection that parses alone: to open one takes longer than to parse a step."""
+    return duckdb.connect(config={"threads": 1})
+
+
+def _ordered(names: Iterable[str]) -> dict[str, Step]:
+    found = {name: _step(name) for name in names}
     order = graphlib.TopologicalSorter({name: step.reads & found.keys() for name, step in found.items()})
     return {name: found[name] for name in order.static_order()}
 
@@ -115,7 +135,7 @@ def provide(con: duckdb.DuckDBPyConnection, name: str, content: pl.DataFrame | S
 
 def provide_empty(con: duckdb.DuckDBPyConnection, declared: Table) -> None:
     """An empty lake table, so that every SQL runs when a source is absent."""
-    provide(con, declared.name, pl.from_arrow(declared.arrow.empty_table()))  # type: ignore[arg-type]
+    provide(con, declared.name, pl.DataFrame(schema={**declared.polars, "event_day": pl.Date()}))
 
 
 def build(
@@ -149,18 +169,17 @@ def build(
 
 
 def _needed(targets: Iterable[str] | None, given: Container[str] = ()) -> list[Step]:
-    """The steps that the targets need; what only a given relation would have needed is left out."""
-    known = steps()
+    """The steps that the targets need; what only a given relation would have needed is left out, and its SQL is not read."""
     if targets is None:
-        return list(known.values())
+        return list(steps().values())
     wanted: set[str] = set()
     stack = list(targets)
     while stack:
         name = stack.pop()
-        if name in known and name not in wanted and name not in given:
+        if name in _files() and name not in wanted and name not in given:
             wanted.add(name)
-            stack.extend(known[name].reads)
-    return [step for step in known.values() if step.name in wanted]
+            stack.extend(_step(name).reads)
+    return list(_ordered(sorted(wanted)).values())
 
 
 def marts() -> list[str]:

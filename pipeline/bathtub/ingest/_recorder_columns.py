@@ -43,15 +43,21 @@ class Checked:
 
     def integers(self, values: Sequence[object], low: int = 0, high: int = BIG) -> list[int | None]:
         """Whole numbers from `low` to `high`; what is neither that nor None becomes null and is flagged."""
+        if set(map(type, values)) == {int} and low <= min(values) and max(values) <= high:  # type: ignore[type-var,operator]
+            return list(values)  # type: ignore[arg-type]
         kept = [value if type(value) is int and low <= value <= high else None for value in values]
         return self._noted(values, kept)
 
     def booleans(self, values: Sequence[object]) -> list[bool | None]:
         """True and False; what is neither that nor None becomes null and is flagged."""
+        if set(map(type, values)) <= {bool, _NONE}:
+            return list(values)  # type: ignore[arg-type]
         return self._noted(values, [value if type(value) is bool else None for value in values])
 
     def floats(self, values: Sequence[object]) -> list[float | None]:
         """Finite numbers from 0; what is neither that nor None becomes null and is flagged."""
+        if set(map(type, values)) <= {_NONE}:
+            return [None] * len(values)
         kept = [float(value) if isinstance(value, (int, float)) and 0 <= value < BIG else None for value in values]
         return self._noted(values, kept)
 

@@ -7,11 +7,12 @@ shapes of an entry is followed, and stack frames are not read.
 
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import NoReturn
 
 import msgspec
 
-from bathtub.ingest._recorder_columns import Checked, Texts
+from bathtub.ingest._recorder_columns import BIG, Checked, Texts
 from bathtub.ingest._recorder_groups import Group, groups_of
 from bathtub.ingest._recorder_pickle import Refused
 
@@ -71,9 +72,10 @@ def dump_of(value: object, *, is_json: bool) -> Dump:
     entries = _entries(value, checked, is_json=is_json)
     config, status = _mapping(value, "pg_config"), _mapping(value, "pg_status")
     texts = _texts(entries, checked)  # first, since what expands is found there
-    integers = {name: checked.integers([entry.get(key) for entry in entries]) for name, key in _keys(version).items()}
+    integers = {name: checked.integers(_values(entries, key)) for name, key in _keys(version).items()}
     if version == BARE_LIST:
-        integers["created_ns"] = [None if time is None else time * 1000 for time in integers["created_ns"]]
+        times = checked.integers(integers["created_ns"], high=BIG // 1000)
+        integers["created_ns"] = [None if time is None else time * 1000 for time in times]
     if is_json:  # there a time not discovered is written as 0
         for name in ("started_ns", "completed_ns"):
             integers[name] = [time or None for time in integers[name]]
@@ -89,10 +91,9 @@ def dump_of(value: object, *, is_json: bool) -> Dump:
         flags=sorted(checked.flags),
         groups=groups,
         integers=integers,
-        floats={"duration_ms": checked.floats([entry.get("duration_ms") for entry in entries])},
+        floats={"duration_ms": checked.floats(_values(entries, "duration_ms"))},
         booleans={
-            name: checked.booleans([entry.get(key) for entry in entries])
-            for name, key in (("is_retired", "retired"), ("is_p2p", "is_p2p"))
+            name: checked.booleans(_values(entries, key)) for name, key in (("is_retired", "retired"), ("is_p2p", "is_p2p"))
         },
         texts=texts,
     )
@@ -153,11 +154,19 @@ def _entries(value: Mapping[object, object], checked: Checked, *, is_json: bool)
     return entries
 
 
+def _values(entries: list[dict[object, object]], key: str) -> list[object]:
+    """The value of a key in each entry, null where there is none."""
+    try:
+        return list(map(itemgetter(key), entries))
+    except KeyError:
+        return [entry.get(key) for entry in entries]
+
+
 def _texts(entries: list[dict[object, object]], checked: Checked) -> dict[str, Texts]:
-    texts = {name: checked.shapes([entry.get(name) for entry in entries]) for name in ("input_sizes", "output_sizes")}
-    texts |= {name: checked.type_lists([entry.get(name) for entry in entries]) for name in ("input_dtypes", "output_dtypes")}
-    texts |= {name: checked.texts([entry.get(name) for entry in entries]) for name in _TEXTS}
-    pairs = [entry.get("process_group") for entry in entries]
+    texts = {name: checked.shapes(_values(entries, name)) for name in ("input_sizes", "output_sizes")}
+    texts |= {name: checked.type_lists(_values(entries, name)) for name in ("input_dtypes", "output_dtypes")}
+    texts |= {name: checked.texts(_values(entries, name)) for name in _TEXTS}
+    pairs = _values(entries, "process_group")
     known = [pair if isinstance(pair, (list, tuple)) and len(pair) == 2 else (None, None) for pair in pairs]  # noqa: PLR2004 - name and description
     if any(pair is not None and len(kept) and kept[0] is None for pair, kept in zip(pairs, known, strict=True)):
         checked.flags.add("bad_values")
