@@ -103,7 +103,8 @@ def test_fit_prints_the_model(tmp_path: Path) -> None:
     [
         (["nightly", "--inbox", "missing", "--lake", "l", "--out", "o"], 2, "no folder"),
         (["nightly", "--inbox", ".", "--lake", "l", "--out", "o", "--from", "2026-01-02"], 2, "--from and --to"),
-        (["nightly", "--inbox", ".", "--lake", "l", "--out", "o", "--tz", "Mars/Olympus"], 2, "IANA name"),
+        (["nightly", "--inbox", ".", "--lake", "../l", "--out", "../o", "--tz", "Mars/Olympus"], 2, "IANA name"),
+        (["nightly", "--inbox", ".", "--lake", "../l", "--out", "o"], 2, "outside the inbox"),
         (["parse", "missing.log"], 2, "no such file"),
         (["parse"], 2, "FILES"),
         (["no-such-command"], 2, "no-such-command"),

@@ -18,7 +18,6 @@ from bathtub.lake import Lake, LakeError, LakeLocked, locked
 from bathtub.schema import tables
 from tests.inbox import FILES, JOURNAL, MESSAGES, SACCT, csvs, run, write
 
-
 HALTED = "Apr  1 10:00:00 n03 kernel: NVRM: Xid (PCI:0000:5e:00): 62, pid=1, name="
 
 

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 import msgspec
 
 from bathtub.source import MAX_EXPANDED, Settings
+
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Ratio = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class ConfigError(Exception):
@@ -58,33 +62,33 @@ class Windows(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     without a timeout of its own has the library's default.
     """
 
-    burst_gap_s: float = 5.0
-    attempt_before_end_s: float = 2400.0
-    program_before_end_s: float = 300.0
-    attempt_after_end_s: float = 120.0
-    dump_after_end_s: float = 3600.0
-    host_link_s: float = 60.0
-    slurmd_timeout_s: float = 300.0
-    requeue_gap_s: float = 3600.0
-    dump_gap_s: float = 60.0
-    collective_timeout_s: float = 600.0
+    burst_gap_s: Seconds = 5.0
+    attempt_before_end_s: Seconds = 2400.0
+    program_before_end_s: Seconds = 300.0
+    attempt_after_end_s: Seconds = 120.0
+    dump_after_end_s: Seconds = 3600.0
+    host_link_s: Seconds = 60.0
+    slurmd_timeout_s: Seconds = 300.0
+    requeue_gap_s: Seconds = 3600.0
+    dump_gap_s: Seconds = 60.0
+    collective_timeout_s: Seconds = 600.0
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is too much or too little."""
 
-    max_expanded_bytes: int = MAX_EXPANDED
-    max_reject_ratio: float = 0.05
-    min_coverage_ratio: float = 0.5
-    memory: str = "2GB"
-    threads: int = 2
+    max_expanded_bytes: Positive = MAX_EXPANDED
+    max_reject_ratio: Ratio = 0.05
+    min_coverage_ratio: Ratio = 0.5
+    memory: Annotated[str, msgspec.Meta(pattern=r"^\d+ ?[KMGT]i?B$")] = "2GB"
+    threads: Positive = 2
 
 
 class Lake(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How the lake is kept: days after which old versions go, and how late data may be without a warning."""
 
-    retention_days: int = 365
-    lookback_days: int = 3
+    retention_days: Positive = 365
+    lookback_days: Positive = 3
 
 
 class Knowledge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -103,7 +107,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     limits: Limits = Limits()
     lake: Lake = Lake()
     knowledge: Knowledge = Knowledge()
-    level: float = 0.95
+    level: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.95
     folder: str = "."
 
     def settings(self, full_name: str) -> Settings:

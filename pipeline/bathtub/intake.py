@@ -65,7 +65,8 @@ def discover(inbox: Path) -> list[tuple[Path, str]]:
     found = []
     for folder, folders, files in os.walk(inbox):
         folders.sort()
-        for file in files:
+        linked = [name for name in folders if Path(folder, name).is_symlink()]  # not followed, and told of
+        for file in (*files, *linked):
             path = Path(folder, file)
             name = path.relative_to(inbox).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             found.append((path, name))

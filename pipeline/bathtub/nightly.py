@@ -83,9 +83,10 @@ def nightly(inbox: Path, lake_dir: Path, out: Path, config: Config, window: Wind
         keep_marts(lake_dir, snapshot, frames)
         published = publish(out, config, (window.start_at, window.end_at), frames, live, version)
         result = Result(DONE, findings=findings, report_id=published.report_id, revision=published.revision)
-        result.warnings = late(outcomes, had_data=had_data, window=window, config=config)
+        found = gaps(outcomes, frames, live, config)
+        result.warnings = found + late(outcomes, had_data=had_data, window=window, config=config)
         result.counts = _counts(outcomes)
-        result.exit_code = _exit_code(result, frames, live, config)
+        result.exit_code = _exit_code(result, has_gaps=bool(found))
         write_run(out, run_id, started_at, result, outcomes, snapshot)
         _trim_marts(lake_dir, snapshot)
     return result
@@ -218,6 +219,21 @@ def _trim_marts(root: Path, snapshot: Snapshot) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def gaps(outcomes: Sequence[Outcome], frames: Mapping[str, pl.DataFrame], live: pl.DataFrame, config: Config) -> list[str]:
+    """What makes a run end with gaps, in words: nothing to read, quarantined files, low coverage."""
+    found = [] if outcomes else ["the inbox holds no file: is it mounted?"]
+    refused = {each.full_name for each in outcomes if each.status == "quarantined"}
+    refused |= set(live.filter(pl.col("status") == "quarantined")["full_name"])
+    if refused:
+        found.append(f"{len(refused)} files are quarantined, such as {min(refused)}: run.json says why")
+    low = frames["coverage_report"].filter(pl.col("coverage_ratio") < config.limits.min_coverage_ratio)
+    least = f"below min_coverage_ratio = {config.limits.min_coverage_ratio}"
+    return found + [
+        f"{row['cluster']}: logs of {row['n_node_days_observed']} of {row['n_node_days']} node-days, {least}"
+        for row in low.iter_rows(named=True)
+    ]
+
+
 def late(outcomes: Iterable[Outcome], *, had_data: bool, window: Window, config: Config) -> list[str]:
     """One warning where new files restate days beyond lookback_days; a lake that was empty has no late data."""
     edge = window.end_at - timedelta(days=config.lake.lookback_days)
@@ -237,11 +253,8 @@ def _counts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return found
 
 
-def _exit_code(result: Result, frames: Mapping[str, pl.DataFrame], live: pl.DataFrame, config: Config) -> int:
-    """4 where a promise is broken; 3 where inputs are quarantined, much is rejected, or coverage is low."""
+def _exit_code(result: Result, *, has_gaps: bool) -> int:
+    """4 where a promise is broken; 3 where nothing was there, inputs are quarantined, much is rejected, or coverage is low."""
     if any(not each.startswith("warning") for each in result.findings):
         return GATE_BREACHED
-    coverage = frames["coverage_report"]["coverage_ratio"].drop_nulls()
-    gaps = result.counts["quarantined"] or result.findings or (coverage < config.limits.min_coverage_ratio).any()
-    gaps = gaps or (live["status"] == "quarantined").any()
-    return DONE_WITH_GAPS if gaps else DONE
+    return DONE_WITH_GAPS if has_gaps or result.findings else DONE

@@ -5,9 +5,9 @@
 with catalogued as (
     select
         bursts.*,
-        coalesce(catalog.component, switches.component, case when catalog.xid is null then 'unknown' end) as component,
+        coalesce(causes.component, catalog.component, switches.component, case when catalog.xid is null then 'unknown' end) as component,
         coalesce(catalog.part, switches.part) as part,
-        coalesce(decoded.action, catalog.action, switches.action) as action,
+        coalesce(decoded.action, causes.action, catalog.action, switches.action) as action,
         coalesce(decoded.role, catalog.role, 'primary') as role,
         decoded.decode_rule,
         decoded.layout,
@@ -20,11 +20,13 @@ with catalogued as (
         repeats.gap_s
     from int_bursts as bursts
     left join stg_xid_catalog as catalog on bursts.xid = catalog.xid
+    left join stg_xid_catalog as causes on bursts.caused_by_xid = causes.xid
     left join stg_sxid_catalog as switches on bursts.sxid = switches.sxid
     left join int_nvlink5_bursts as decoded on bursts.burst_id = decoded.burst_id
     left join stg_severities as severities
         on severities.severity = coalesce(
             decoded.severity,
+            causes.severity,
             case when bursts.sxid is not null then case coalesce(bursts.line_severity, switches.severity_word) when 'fatal' then 'fatal_gpu' when 'nonfatal' then 'warning' end end,
             catalog.severity,
             'unknown'

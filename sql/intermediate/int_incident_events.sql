@@ -7,7 +7,12 @@ with bursts as (
         'burst:' || families.burst_id as evidence_id,
         case when families.sxid is null then 'xid' else 'sxid' end as kind,
         cast(coalesce(families.xid, families.sxid) as varchar) as code,
-        coalesce(families.memory_site, case when families.component = 'unknown' then 'not_in_catalogue' end) as detail,
+        coalesce(
+            families.memory_site,
+            case when families.caused_by_xid is not null then 'caused_by' end,
+            case when repeated.burst_id is not null then 'under_other_jobs_too' end,
+            case when families.component = 'unknown' then 'not_in_catalogue' end
+        ) as detail,
         families.family_role as role,
         families.severity,
         families.component,
@@ -24,6 +29,7 @@ with bursts as (
     from int_incident_members as members
     inner join int_burst_families as families
         on members.cluster = families.cluster and members.member_id = families.root_id and members.member_kind = 'burst'
+    left join int_recurrences as repeated on families.burst_id = repeated.burst_id
 ),
 
 attempts as (

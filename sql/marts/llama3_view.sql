@@ -9,6 +9,7 @@ with ours as (
     cross join int_window as reported
     where
         incidents.is_failure
+        and (incidents.component != 'unknown' or list_contains(incidents.kinds, 'hang'))  -- watchdog timeouts need their evidence
         and incidents.started_at >= reported.start_at
         and incidents.started_at < reported.end_at
     group by all

@@ -1,5 +1,6 @@
--- Failures over exposure per component and kind of exposure: what the rate model reads. Every component stands in every cluster
--- that has incidents or exposure, also with no failure and with no exposure.
+-- Failures over exposure per component and kind of exposure: what the rate model reads. A failure counts against the exposure in which
+-- it happened; those outside are told apart. Every component stands in every cluster that has incidents or exposure, also with no
+-- failure and with no exposure. A component that no source of the window could show has no figure: not read is not failure-free.
 -- grain: one row per population, component, exposure_kind
 with clusters as (
     select cluster from int_exposure
@@ -7,17 +8,24 @@ with clusters as (
     select cluster from int_incidents
 ),
 
+read_sources as (
+    select cluster, 'kernel' as source_kind from stg_coverage
+    union
+    select cluster, 'scheduler' from stg_jobs
+    union
+    select cluster, 'kernel' from stg_fault_records
+    union
+    select cluster, 'scheduler' from stg_fault_records
+),
+
 failed as (
     select
-        incidents.cluster,
-        incidents.component,
-        count(*) as failures
-    from int_incidents as incidents
-    cross join int_window as reported
-    where
-        incidents.is_failure
-        and incidents.started_at >= reported.start_at
-        and incidents.started_at < reported.end_at
+        cluster,
+        component,
+        exposure_kind,
+        count(*) filter (where is_exposed) as failures,
+        count(*) filter (where not is_exposed) as failures_elsewhere
+    from int_failures
     group by all
 )
 
@@ -30,6 +38,8 @@ select
     exposure.n_devices,
     exposure.device_hours as exposure_h,
     coalesce(failed.failures, 0) as failures,
+    coalesce(failed.failures_elsewhere, 0) as failures_elsewhere,
+    read_sources.source_kind is not null as is_readable,
     components.exposure_class
 from clusters
 cross join stg_components as components
@@ -40,6 +50,11 @@ left join int_exposure as exposure
         clusters.cluster = exposure.cluster
         and components.exposure_class = exposure.exposure_class
         and kinds.exposure_kind = exposure.exposure_kind
-left join failed on clusters.cluster = failed.cluster and components.component = failed.component
+left join failed
+    on
+        clusters.cluster = failed.cluster
+        and components.component = failed.component
+        and kinds.exposure_kind = failed.exposure_kind
+left join read_sources on clusters.cluster = read_sources.cluster and components.seen_by = read_sources.source_kind
 where components.component != 'maintenance'
 order by population, component, exposure_kind

@@ -3,6 +3,7 @@
 select
     component,
     exposure_class,
+    seen_by,
     llama3_row,
     llama3_fit
 from components

@@ -5,8 +5,8 @@
 with keyed as (
     select
         jobs.*,
-        coalesce(states.is_closed, false) and jobs.ended_at is not null as is_closed,
-        coalesce(states.ends_as, 'unknown') as ends_as,
+        coalesce(states.is_closed, jobs.exit_code > 0 or jobs.exit_signal > 0, false) and jobs.ended_at is not null as is_closed,
+        coalesce(states.ends_as, case when jobs.exit_code > 0 or jobs.exit_signal > 0 then 'failure' else 'unknown' end) as ends_as,
         coalesce(states.cause, 'unknown_state') as ends_cause,
         sources.collected_at,
         coalesce(jobs.job_id_raw, jobs.job_id) || '@' || coalesce(

@@ -47,7 +47,7 @@ class Format:
     `claims(head, name)` sees the first 64 KiB of content and the path below the inbox; it is strict and prefers
     to say no. `parse(source)` yields batches; it may raise Quarantine, and then nothing of the file is kept.
     `record` says what is counted. `on_change` says what other content at the same full path means: `adds` (logs,
-    exports, dumps) or `replaces` (hand-written tables, snapshots).
+    exports, dumps) or `replaces` (hand-written tables, snapshots). `rows_span_records` where several records make one row.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Format:
     parse: Callable[[Source], Iterator[Batch]]
     on_change: Literal["adds", "replaces"] = "adds"
     name_carries_data: bool = False
+    rows_span_records: bool = False
 
 
 @cache

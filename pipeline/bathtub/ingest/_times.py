@@ -22,7 +22,7 @@ _MONTHS = {
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?$")
 _GLOG = re.compile(r"(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?$")
 _DATED = re.compile(r"([A-Z][a-z]{2}) ([ \d]\d) (?:(\d{4}) )?(\d\d:\d\d:\d\d)(?: (\d{4}))?$")
-_BSD = re.compile(r"([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d\d):(\d\d):(\d\d)$")
+_BSD = re.compile(r"([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?$")
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,8 @@ def bsd(text: str, source: Source) -> Stamp:
     found = _BSD.match(text)
     if found is None or found[1] not in _MONTHS:
         return UNKNOWN
-    return _latest(source, (_MONTHS[found[1]], *(int(part) for part in found.groups()[1:])))
+    month, *parts, fraction = found.groups()
+    return _latest(source, (_MONTHS[month], *(int(part) for part in parts)), int((fraction or "0").ljust(6, "0")))
 
 
 def glog(text: str, source: Source) -> Stamp:

@@ -146,4 +146,4 @@ def _instant(event: Event, epoch: datetime) -> datetime:
     return epoch + timedelta(microseconds=int((event.days * 86_400_000_000).to_integral_value()))
 
 
-FORMAT = Format("fault_trace", "1", "an event", (table("fault_records"),), _claims, _parse)
+FORMAT = Format("fault_trace", "1", "an event", (table("fault_records"),), _claims, _parse, rows_span_records=True)

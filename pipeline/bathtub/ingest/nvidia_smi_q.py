@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bathtub.ingest import Batch, Format, Quarantine
-from bathtub.ingest._numbered import numbered
 from bathtub.ingest._messages._addresses import device_key
+from bathtub.ingest._numbered import numbered
 from bathtub.ingest._rows import Collector
 from bathtub.ingest._smi_look import keep_gpu
 from bathtub.schema import table

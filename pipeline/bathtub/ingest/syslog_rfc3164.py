@@ -14,7 +14,8 @@ from bathtub.ingest._times import bsd
 
 # Jan  4 22:15:17 gpu-a01 kernel: NVRM: ...      separators may be tabs; the tag may be kernel[0]; <4> may stand first
 _HEADER = re.compile(
-    r"(?:<\d{1,3}>)?(?P<time>[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d)[ \t]+(?P<host>[^\s:]+)[ \t]+"
+    r"(?:<\d{1,3}>)?(?P<time>[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d(?:\.\d{1,6})?)[ \t]+"
+    r"(?P<host>[^\s:]+|[0-9A-Fa-f:]{3,39})[ \t]+"
     r"(?:(?P<emitter>[^\s:\[\]]+)(?:\[\d+\])?:[ \t]*)?(?P<message>.*)",
     re.DOTALL,
 )

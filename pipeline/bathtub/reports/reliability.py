@@ -34,7 +34,15 @@ _COLUMNS = (
     ("temperature_c", "null until telemetry is read"),
     ("assumptions", "what the figures assume"),
     ("reason", "why a figure is absent: a stable word"),
+    ("failures_elsewhere", "failures of the component outside this exposure; not in the figures"),
 )
+
+
+ASSUMED = {
+    "in_service": "; devices without in_service_at were in service for the whole window",
+    "allocated": "; attempts without a GPU count add neither hours nor failures",
+    "observed": "; a node-day with any log is observed whole",
+}
 
 
 def _rows(marts: Mapping[str, pl.DataFrame], context: Context) -> pl.DataFrame:
@@ -43,18 +51,23 @@ def _rows(marts: Mapping[str, pl.DataFrame], context: Context) -> pl.DataFrame:
 
     cells = marts["reliability_cells"]
     key = ["population", "component", "exposure_kind"]
-    fitted = mtbf(cells.select(*key, "failures", "exposure_h"), level=context.level)
+    readable = pl.when("is_readable").then("exposure_h")  # without a source that could show it, no hours stand behind it
+    fitted = mtbf(cells.select(*key, "failures", exposure_h=readable), level=context.level)
     renamed = fitted.rename(
         {"estimate": "mtbf_h", "low": "mtbf_h_low", "high": "mtbf_h_high", "lower_bound": "mtbf_h_lower_bound"}
     )
-    beside = cells.select(
-        *key, "window_start_at", "window_end_at", "n_devices", pl.col("exposure_h").alias("device_hours"), "failures"
-    )
+    names = [*key, "window_start_at", "window_end_at", "n_devices", "failures", "failures_elsewhere", "is_readable"]
+    beside = cells.select(*names, pl.col("exposure_h").alias("device_hours"))
     joined = beside.join(renamed.drop("exposure_h"), on=key, how="left", maintain_order="left")
     return joined.with_columns(
         knowledge_version=pl.lit(context.knowledge_version),
         burst_gap_s=pl.lit(context.burst_gap_s),
-        reason=pl.when(pl.col("device_hours").is_null()).then(pl.lit("no_exposure")).otherwise("reason"),
+        assumptions=pl.col("assumptions") + pl.col("exposure_kind").replace_strict(ASSUMED),
+        reason=pl.when(pl.col("device_hours").is_null())
+        .then(pl.lit("no_exposure"))
+        .when(~pl.col("is_readable"))
+        .then(pl.lit("no_source_read"))
+        .otherwise("reason"),
     )
 
 

@@ -21,6 +21,7 @@ from bathtub.schema import table
 from bathtub.source import Source
 
 CLAIM_SHARE = 0.5
+KERNEL = "kernel"
 BATCH_ROWS = 50_000
 MAX_MONOTONIC_DIGITS = 18
 
@@ -125,9 +126,8 @@ class _Log:
             self.host = named[1]
         header = self.envelope.header(raw)
         if header is None or isinstance(header, Reject):
-            if line.is_hit and (line.is_cut or header is not None):
-                self.last = line.number
-                self.collector.reject(line.number, "line_too_long" if header is None else header.reason, raw)
+            if line.is_hit:
+                self._refuse(line, raw, header)
             return
         node = header.host or self.host or self.collector.source.settings.node
         stamp = self._stamp(header, node)
@@ -151,8 +151,18 @@ class _Log:
         seen.first_at, seen.last_at = min(seen.first_at, stamp.at), max(seen.last_at, stamp.at)
         seen.n_sampled += 1
 
+    def _refuse(self, line: Line, raw: str, header: Reject | None) -> None:
+        """A reject where a line of ours has no header that can be read: a fault is never lost without a word."""
+        reason = header.reason if header is not None else "line_too_long" if line.is_cut else None
+        if reason is None and interpret(KERNEL, raw, {}) is not None:
+            reason = "bad_header"
+        if reason is not None:
+            self.last = line.number
+            self.collector.reject(line.number, reason, raw)
+
     def _interpret(self, line: Line, raw: str, header: Header, node: str | None, stamp: Stamp) -> None:
-        said = interpret(header.emitter, header.message, self.held.setdefault(node, {}))
+        emitter = KERNEL if header.emitter in (None, "vmunix") else header.emitter  # a tag lost, and an old name for it
+        said = interpret(emitter, header.message, self.held.setdefault(node, {}))
         if said is None or (said[0].needs_node and node is None):
             return
         grammar, told = said
