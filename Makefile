@@ -26,7 +26,6 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/sqlfluff lint --nofail --quiet sql >/dev/null || true
 	$(BIN)/python -m tests.layout
 
 bench: $(STAMP)
