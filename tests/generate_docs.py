@@ -24,7 +24,7 @@ from bathtub.ingest import formats
 from bathtub.ingest._messages import grammars
 from bathtub.reports import reports
 from bathtub.schema import Table, tables
-from tests.reasons import COMPUTED, calls, rejects
+from tests.reasons import calls, listed
 
 ROOT = Path(__file__).parents[1]
 NOTE = "<!-- Made by `make docs`: change what it lists, not this page. -->\n"
@@ -173,7 +173,11 @@ def reports_page() -> str:
 
 def reports_section() -> str:
     rows = [
-        (f"[`{name}.csv`](docs/reports.md#{name}csv)", summary(f"bathtub.reports.{name}").partition(": ")[2], len(report.columns))
+        (
+            f"[`{name}.csv`](docs/reports.md#{name}csv)",
+            " ".join(doc(f"bathtub.reports.{name}").split("\n\n")[0].split()).partition(": ")[2].rstrip("."),
+            len(report.columns),
+        )
         for name, report in reports().items()
     ]
     return markdown(("file", "what it holds", "columns"), rows)
@@ -243,36 +247,54 @@ def rules_page() -> str:
     )
 
 
+def _listing(title: str) -> dict[str, set[str]]:
+    """Reason to the formats whose docstrings list it behind this title."""
+    found: dict[str, set[str]] = {}
+    for each in formats():
+        for reason in listed(doc(f"bathtub.ingest.{each}"), title):
+            found.setdefault(reason, set()).add(each)
+    return found
+
+
 def reasons_page() -> str:
-    rejected = {(reason, each) for each in formats() for reason in rejects(doc(f"bathtub.ingest.{each}"))}
-    refused = {reason: [words] for reason, words in COMPUTED.items()}
+    rejected, by_format = _listing("Rejects"), _listing("Quarantine")
+    refused: dict[str, list[str]] = {}
     for kind, reason, words, module in calls():
         if kind == "reject":
-            rejected.add((reason, module.rpartition("/")[2]))
+            rejected.setdefault(reason, set()).add(module.rpartition("/")[2])
         elif words not in refused.setdefault(reason, []):
             refused[reason].append(words)
-    quarantined = [(f"`{reason}`", "; or: ".join(filter(None, said))) for reason, said in sorted(refused.items())]
-    by_reason = {reason: names(sorted(who for said, who in rejected if said == reason)) for reason, _ in sorted(rejected)}
+    quarantined = [
+        (f"`{reason}`", "; or: ".join(filter(None, refused.get(reason, []))), names(sorted(by_format.get(reason, ()))))
+        for reason in sorted({*refused, *by_format})
+    ]
     return "\n".join(
         [
             f"# Reasons\n\n{NOTE}{REASONS}{QUARANTINE}",
-            f"{markdown(('reason', 'words'), quarantined)}{REJECTS}",
-            markdown(("reason", "format, grammar or envelope"), ((f"`{reason}`", who) for reason, who in by_reason.items())),
+            f"{markdown(('reason', 'words', 'formats that say so'), quarantined)}{REJECTS}",
+            markdown(
+                ("reason", "format, grammar or envelope"),
+                ((f"`{reason}`", names(sorted(who))) for reason, who in sorted(rejected.items())),
+            ),
         ]
     )
+
+
+def _tables_of(struct: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct]]:
+    """The configuration's tables by their TOML header: each field whose default is a struct, and the sources."""
+    nested = {field.name: field.default for field in msgspec.structs.fields(struct)}
+    return {f"[{name}]": type(default) for name, default in nested.items() if isinstance(default, msgspec.Struct)}
 
 
 def configuration_page() -> str:
     parts = [
         f"# Configuration\n\n{NOTE}\n{inspect.cleandoc(config.__doc__ or '')}\n\nAn example: [bathtub.toml](bathtub.toml).\n"
     ]
-    sections = {"": config.Config, "cluster": config.Cluster, "[source]": config.SourceRule, "windows": config.Windows}
-    sections |= {"limits": config.Limits, "lake": config.Lake, "knowledge": config.Knowledge}
-    for name, struct in sections.items():
-        fields = [field for field in msgspec.structs.fields(struct) if field.name != "folder"]
-        plain = [field for field in fields if not isinstance(field.default, (msgspec.Struct, tuple)) or name]
+    sections = {"At the top": config.Config, "[[source]]": config.SourceRule, **_tables_of(config.Config)}
+    for title, struct in sections.items():
+        fields = [field for field in msgspec.structs.fields(struct) if field.name not in ("folder", "source")]
+        plain = [field for field in fields if not isinstance(field.default, msgspec.Struct)]
         rows = [(f"`{field.name}`", "required" if field.required else _toml(field.default)) for field in plain]
-        title = f"[{name}]" if name else "At the top"
         parts.append(f"## {title}\n\n{inspect.cleandoc(struct.__doc__ or '')}\n\n{markdown(('key', 'default'), rows)}")
     return "\n".join(parts)
 

@@ -1,13 +1,19 @@
 """What the documents list is what there is: generated parts are current, links lead somewhere, commands exist."""
 
+import csv
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from bathtub.config import load
+from bathtub.ingest import formats
+from tests.cases import TESTS
+from tests.generate_docs import commands, doc
+from tests.reasons import calls, listed
 
 TOP = Path(__file__).parents[1]
 README = (TOP / "README.md").read_text(encoding="utf-8") if (TOP / "README.md").exists() else ""
@@ -30,11 +36,9 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
 
 
 def test_the_commands_of_the_readme_exist() -> None:
-    from bathtub.cli import app
-
     named = {line.split()[1] for block in blocks(README) for line in block.splitlines() if line.startswith("bathtub ")}
     assert named
-    assert named - {"COMMAND"} <= set(app)
+    assert named - {"COMMAND"} <= set(commands())
 
 
 def test_the_two_commands_of_the_readme_are_targets_of_make() -> None:
@@ -51,3 +55,21 @@ def test_the_example_of_a_configuration_can_be_loaded() -> None:
 def test_the_committed_text_names_no_path_of_a_machine() -> None:
     for page in PAGES:
         assert not re.search(r"(?<![\w.])/(?:work|root|farm|home)/", page.read_text(encoding="utf-8")), page.name
+
+
+def test_each_dependency_has_its_reason_among_the_decisions() -> None:
+    project = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split(r"[<>=]", each)[0] for each in project["dependencies"]}
+    decisions = README.partition("## Decisions")[2]
+    assert {each for each in needed if each not in decisions} == set()
+
+
+def test_every_reason_that_a_case_shows_is_listed() -> None:
+    reasons = {reason for _, reason, _, _ in calls()}
+    for each in formats():
+        reasons |= {reason for title in ("Rejects", "Quarantine") for reason in listed(doc(f"bathtub.ingest.{each}"), title)}
+    shown = {path.read_text(encoding="utf-8").strip() for path in TESTS.rglob("quarantine.txt")}
+    for path in TESTS.rglob("rejects.csv"):
+        with path.open(newline="", encoding="utf-8") as file:
+            shown |= {row["reason"] for row in csv.DictReader(file) if row.get("reason")}
+    assert shown - reasons == set()
