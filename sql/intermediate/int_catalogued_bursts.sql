@@ -7,7 +7,7 @@ with catalogued as (
         bursts.*,
         coalesce(causes.component, catalog.component, switches.component, case when catalog.xid is null then 'unknown' end) as component,
         coalesce(catalog.part, switches.part) as part,
-        coalesce(decoded.action, causes.action, catalog.action, switches.action) as action,
+        coalesce(decoded.action, case when causes.action = 'decode' then 'reset_gpu' else causes.action end, catalog.action, switches.action) as action,
         coalesce(decoded.role, catalog.role, 'primary') as role,
         decoded.decode_rule,
         decoded.layout,

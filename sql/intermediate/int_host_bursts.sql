@@ -49,6 +49,7 @@ select
     cluster,
     node,
     any_value(is_node_known) as is_node_known,
+    bool_and(is_time_estimated) as is_time_estimated,
     boot_id,
     family,
     arg_max(kind, (naming, -epoch_us(seen_at), source_id, line)) as kind,

@@ -13,6 +13,7 @@ with struck as (
     cross join parameters
     where
         strikes.ends_attempts
+        and not coalesce(strikes.is_time_estimated, false)
         and attempts.is_closed
         and (attempts.ends_as = 'failure' or (attempts.ends_as = 'stopped' and strikes.severity_rank >= 5))
         and strikes.first_at <= attempts.ended_at + to_seconds(parameters.attempt_after_end_s)

@@ -7,6 +7,14 @@ with seen as (
     union all
     select min(first_at) from int_bursts
     union all
+    select min(first_at) from int_host_bursts
+    union all
+    select min(started_at) from int_losses
+    union all
+    select min(started_at) from stg_fault_records
+    union all
+    select min(first_at) from int_log_verdicts
+    union all
     select min(first_created_at) from stg_dumps
 )
 

@@ -1,10 +1,19 @@
 -- The boot of each fault line. Where its log names boots, that one. Else the boot that another log of the node names nearest in
 -- time. Else, where a clock since boot fell, the boot that then began: the same for all logs of the node.
 -- grain: one row per fault_table, source_id, line
-with lines as (
-    select 'gpu' as fault_table, source_id, line, cluster, node, seen_at, boot_id, monotonic_us from gpu_faults
+with written as (
+    select 'gpu' as fault_table, source_id, line, cluster, node, boot_id, monotonic_us from gpu_faults
     union all
-    select 'host' as fault_table, source_id, line, cluster, node, seen_at, boot_id, monotonic_us from host_faults
+    select 'host' as fault_table, source_id, line, cluster, node, boot_id, monotonic_us from host_faults
+),
+
+lines as (
+    select
+        written.*,
+        times.seen_at
+    from written
+    inner join stg_fault_times as times
+        on written.fault_table = times.fault_table and written.source_id = times.source_id and written.line = times.line
 ),
 
 placed as (

@@ -3,21 +3,26 @@
 -- grain: one row per cluster, node, same_line, nth
 with keyed as (
     select
-        faults.* exclude (boot_id, node),
+        faults.* exclude (boot_id, node, seen_at, time_quality),
+        times.seen_at,
+        times.time_quality,
+        times.is_time_estimated,
         coalesce(keys.node, 'source:' || faults.source_id) as node,
         keys.node is not null as is_node_known,
         sources.n_bytes,
         boots.boot_id,
         case
-            when faults.monotonic_us is null then concat_ws('|', epoch_us(faults.seen_at), faults.raw)
+            when faults.monotonic_us is null then concat_ws('|', epoch_us(times.seen_at), faults.raw)
             else concat_ws('|', 'since boot', boots.boot_id, faults.monotonic_us, faults.kind, faults.text)
         end as same_line
     from host_faults as faults
     inner join stg_sources as sources on faults.source_id = sources.source_id
     inner join stg_fault_boots as boots
         on faults.source_id = boots.source_id and faults.line = boots.line and boots.fault_table = 'host'
+    inner join stg_fault_times as times
+        on faults.source_id = times.source_id and faults.line = times.line and times.fault_table = 'host'
     left join stg_node_keys as keys on faults.node = keys.node_as_written
-    where faults.time_quality not in ('future', 'unknown') and faults.seen_at is not null
+    where times.time_quality not in ('future', 'unknown') and times.seen_at is not null
 ),
 
 numbered as (
@@ -36,6 +41,7 @@ select
     is_node_known,
     seen_at,
     time_quality,
+    is_time_estimated,
     boot_id,
     family,
     kind,
