@@ -6,14 +6,20 @@ import polars as pl
 
 from bathtub.ingest import _slurm_values as slurm
 from bathtub.ingest._hostlist import NO_NODE, expand_nodes
-from bathtub.ingest._sacct_layout import JOB_ID, JOB_ID_RAW
+from bathtub.ingest._sacct_layout import JOB_ID, JOB_ID_RAW, refuse_fixed_width
 from bathtub.ingest._sacct_times import TIMES, quality, with_times
 from bathtub.ingest._tres import count_gpus, names_gpus
 from bathtub.source import Source
 
+CUT_STATE = r"^[A-Z_]+( by [0-9]*)?\+$"
+"""A state that sacct cut to its column's width: `OUT_OF_ME+`."""
+
 
 def rows(cells: pl.DataFrame, source: Source) -> pl.DataFrame:
     """The cells with the columns of both tables, `step` null on job rows, and `reject`: why a record is none."""
+    cut = cells["State"].filter(cells["State"].str.contains(CUT_STATE))
+    if len(cut):
+        refuse_fixed_width(cut.to_list())
     frame = with_times(_values(cells), source)
     frame = frame.with_columns(
         seen_at=pl.coalesce("ended_at", "started_at", "submitted_at"),
