@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
@@ -27,6 +28,7 @@ Tz = Annotated[str | None, Parameter(help="IANA zone of zone-less text and of ci
 Cluster = Annotated[str | None, Parameter(help="name of the cluster")]
 ConfigFile = Annotated[Path | None, Parameter(help="bathtub.toml")]
 FAILED, USAGE, GAPS = 1, 2, 3
+Files = Annotated[list[Path], Parameter(help="files, or folders whose files are read")]
 LakeDir = Annotated[Path, Parameter(help="folder of the lake")]
 
 
@@ -38,92 +40,53 @@ class Failed(Exception):
         self.code = code
 
 
-def _flags(
-    cluster: str | None,
-    tz: str | None,
-    *,
-    node: str | None = None,
-    format_name: str | None = None,
-    columns: str | None = None,
-    delimiter: str | None = None,
-    collected_at: str | None = None,
-) -> Any:
-    from bathtub.config import Flags, utc
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Reading:
+    """What the configuration would say about files, for the commands that need no lake."""
 
-    return Flags(
-        cluster=cluster,
-        tz=tz,
-        node=node,
-        format=format_name,
-        columns=tuple(name.strip() for name in columns.split(",")) if columns else (),
-        delimiter=delimiter,
-        collected_at=utc(collected_at) if collected_at else None,
-    )
+    format_name: Annotated[str | None, Parameter(name="--format", help="read as this format, whatever claims it")] = None
+    columns: Annotated[str | None, Parameter(help="columns of a file without header, A,B,…")] = None
+    delimiter: Annotated[str | None, Parameter(help="delimiter of its fields")] = None
+    config: ConfigFile = None
+    cluster: Cluster = None
+    tz: Tz = None
+    node: Annotated[str | None, Parameter(help="node of files that name none")] = None
+    collected_at: Annotated[str | None, Parameter(help="when the files were collected, ISO time")] = None
+
+    def load(self) -> Any:
+        """The configuration under these flags."""
+        from bathtub.config import Flags, load, utc
+
+        flags = Flags(
+            cluster=self.cluster,
+            tz=self.tz,
+            node=self.node,
+            format=self.format_name,
+            columns=tuple(name.strip() for name in self.columns.split(",")) if self.columns else (),
+            delimiter=self.delimiter,
+            collected_at=utc(self.collected_at) if self.collected_at else None,
+        )
+        return load(self.config, flags)
+
+
+_AS_CLAIMED = Reading()
 
 
 @app.command(group=DATA)
-def parse(
-    files: Annotated[list[Path], Parameter(help="files, or folders whose files are read")],
-    *,
-    format_name: Annotated[str | None, Parameter(name="--format", help="read as this format, whatever claims it")] = None,
-    columns: Annotated[str | None, Parameter(help="columns of a file without header, A,B,…")] = None,
-    delimiter: Annotated[str | None, Parameter(help="delimiter of its fields")] = None,
-    config: ConfigFile = None,
-    cluster: Cluster = None,
-    tz: Tz = None,
-    node: Annotated[str | None, Parameter(help="node of a file that names none")] = None,
-    collected_at: Annotated[str | None, Parameter(help="when the file was collected, ISO time")] = None,
-    as_json: Json = False,
-) -> int:
+def parse(files: Files, *, reading: Reading = _AS_CLAIMED, as_json: Json = False) -> int:
     """Read raw files and print their rows, rejects and counts; no lake is needed."""
     from bathtub.adhoc import parse_files
 
-    chosen = _config(
-        config,
-        _flags(
-            cluster,
-            tz,
-            node=node,
-            format_name=format_name,
-            columns=columns,
-            delimiter=delimiter,
-            collected_at=collected_at,
-        ),
-    )
-    lines = parse_files(files, chosen)
-    return _print_lines(lines, as_json=as_json)
+    return _print_lines(parse_files(files, reading.load()), as_json=as_json)
 
 
 @app.command(group=DATA)
-def judge(
-    files: Annotated[list[Path], Parameter(help="files, or folders whose files are read")],
-    *,
-    format_name: Annotated[str | None, Parameter(name="--format", help="read as this format, whatever claims it")] = None,
-    columns: Annotated[str | None, Parameter(help="columns of a file without header, A,B,…")] = None,
-    delimiter: Annotated[str | None, Parameter(help="delimiter of its fields")] = None,
-    config: ConfigFile = None,
-    cluster: Cluster = None,
-    tz: Tz = None,
-    node: Annotated[str | None, Parameter(help="node of files that name none")] = None,
-    collected_at: Annotated[str | None, Parameter(help="when the files were collected, ISO time")] = None,
-    as_json: Json = False,
-) -> int:
+def judge(files: Files, *, reading: Reading = _AS_CLAIMED, as_json: Json = False) -> int:
     """Read raw files and judge them in memory: bursts, incidents, verdicts."""
     from bathtub.adhoc import judge_files
 
-    chosen = _config(
-        config,
-        _flags(
-            cluster,
-            tz,
-            node=node,
-            format_name=format_name,
-            columns=columns,
-            delimiter=delimiter,
-            collected_at=collected_at,
-        ),
-    )
-    return _print_lines(judge_files(files, chosen), as_json=as_json)
+    return _print_lines(judge_files(files, reading.load()), as_json=as_json)
 
 
 @app.command(group=DATA)
@@ -178,7 +141,7 @@ def nightly(
         raise Failed("--lake and --out must stand outside the inbox, else their files would be read", USAGE)
     if first is not None and last is not None and last < first:
         raise Failed(f"--to {last} lies before --from {first}", USAGE)
-    chosen = _config(config, _flags(cluster, tz))
+    chosen = Reading(config=config, cluster=cluster, tz=tz).load()
     window = Window.of(chosen.cluster.zone or "UTC", day, first, last)
     with _progress() as progress:
         result = run(inbox, lake, out, chosen, window, progress)
@@ -253,12 +216,6 @@ def sql(
 
     _print_rows(query_lake(query, lake), as_json=as_json)
     return 0
-
-
-def _config(path: Path | None, flags: Any) -> Any:
-    from bathtub.config import load
-
-    return load(path, flags)
 
 
 def _print_json(row: Mapping[str, object]) -> None:
