@@ -1,8 +1,8 @@
 r"""The report of PyTorch's desync debugging (TORCH_NCCL_DESYNC_DEBUG): who joined which collective.
 
-    - To our best knowledge, ranks [6] are the lagging ranks that caused this timeout. They never joined any collectives
-      [0, 1, 3] joined but didn't finish collective #31 (count from 1)
-      [2] finished collective #30, but didn't join collective #31 (count from 1)
+    - To our best knowledge, ranks [5] are the lagging ranks that caused this timeout. They never joined any collectives
+      [0, 1, 3] joined but didn't finish collective #18 (count from 1)
+      [2] finished collective #17, but didn't join collective #18 (count from 1)
 
 Written by torch/csrc/distributed/c10d/TraceUtils.h (1.13 on). Ranks are those of the process group, which the report does
 not name. The snapshot of the latest states behind it says the same again and is not read.

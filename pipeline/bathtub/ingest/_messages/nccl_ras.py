@@ -1,8 +1,8 @@
 r"""The report of NCCL's RAS client (`ncclras`, 2.24 on) as text, in a file of its own or in the middle of a job's output.
 
-        0         1         3         8        24        24   RUNNING  MISMATCH
-      22 ranks have launched up to operation 9120
-      2 ranks have launched up to operation 9121
+        0         1         3         4        32        32   RUNNING  MISMATCH
+      30 ranks have launched up to operation 7310
+      2 ranks have launched up to operation 7311
       Rank 17 -- GPU 1 managed by process 51233 on node 10.20.0.3
 
 `OK` says that all ranks launched the same operations, which is no proof of health. Ranks are listed only for the smaller
