@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from bathtub.source import MAX_EXPANDED, Settings
+from bathtub.source import MACHINE_ZONES, MAX_EXPANDED, Settings
 
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -213,7 +213,7 @@ def _check(config: Config) -> None:
 def check_zone(name: str) -> ZoneInfo:
     """The zone of an IANA name. Raises ConfigError, also for names that stand for the machine's own zone."""
     try:
-        if name not in ("localtime", "Factory", "posixrules"):
+        if name not in MACHINE_ZONES:
             return ZoneInfo(name)
         raise KeyError(name)
     except (KeyError, ValueError, OSError) as error:
@@ -229,7 +229,3 @@ def utc(text: str) -> datetime:
         message = f"{text!r} is not a time: write 2026-01-31T23:59:59Z"
         raise ConfigError(message) from error
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-
-
-NodeName = Literal["short", "full"]
-"""How node names are compared; anything else is a regular expression whose first group is the name."""

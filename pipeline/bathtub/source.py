@@ -19,6 +19,8 @@ from isal import igzip, isal_zlib
 
 CHUNK = 1 << 20
 HEAD = 1 << 16
+MACHINE_ZONES = ("localtime", "Factory", "posixrules")
+"""Names that stand for another time zone on every machine: never the zone of a source."""
 MAX_WINDOW = 1 << 27
 MAX_EXPANDED = 16 << 30
 REPORT = b"nvidia-bug-report.sh"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bathtub.source import Quarantine, Source
+from bathtub.source import MACHINE_ZONES, Quarantine, Source
 
 TOLERANCE = timedelta(days=1)
 """How far a stamp may lie behind the collection of its file: clocks and zones of file times are loose."""
@@ -14,7 +14,6 @@ TOLERANCE = timedelta(days=1)
 FIRST_YEAR, LAST_YEAR = 1900, 9999
 """Outside of these, exclusive, a text is no time of a log; at the ends of the calendar a zone would overflow it."""
 
-MACHINE_ZONES = ("localtime", "Factory", "posixrules")
 _MONTHS = {
     name: number
     for number, name in enumerate(("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)
