@@ -7,10 +7,10 @@ NODE_STATES = Table(
     name="node_states",
     doc="One row per statement about a node: its state at a time (a snapshot), or over an interval (the accounting's events).",
     key=("source_id", "line", "node"),
-    domain=(("time_quality", TIME_QUALITY), ("source_kind", ("sinfo", "scontrol", "nodes_json", "sacctmgr_event"))),
+    domain=(("time_quality", TIME_QUALITY), ("source_kind", ("sinfo", "scontrol", "nodes_json", "sacctmgr_event", "kubernetes"))),
     columns=(
         *PROVENANCE,
-        Column("source_kind", "string", "what told it: sinfo, scontrol, nodes_json, sacctmgr_event", null=False),
+        Column("source_kind", "string", "what told it: sinfo, scontrol, nodes_json, sacctmgr_event, kubernetes", null=False),
         Column("node", "string", "node, out of the host list", null=False),
         Column("state", "string", "base state, upper case and in full; raw text where unknown; null where only a reason is told"),
         Column("is_state_known", "bool", "whether the state is in the scheduler's list of states", null=False),
@@ -54,13 +54,17 @@ SCHEDULER_EVENT_KINDS = (
     "job_batch_lost",
     "step_cancelled",
     "step_stuck",
+    "object_event",
+    "object_condition",
+    "cluster_event",
 )
-"""What a line of the scheduler's daemons can tell: a word per template."""
+"""What a line of the scheduler's daemons can tell: a word per template. What Kubernetes tells has its own words in `reason`."""
 
 SCHEDULER_EVENTS = Table(
     name="scheduler_events",
-    doc="One row per line of the scheduler's daemons that matters, and per node where the line has a host list.",
-    key=("source_id", "line", "node"),
+    doc="One row per line of the scheduler's daemons that matters, and per node where the line has a host list; "
+    "of Kubernetes, one per event, and per condition of an object.",
+    key=("source_id", "line", "node", "condition"),
     domain=(("time_quality", TIME_QUALITY), ("event", SCHEDULER_EVENT_KINDS)),
     columns=(
         *EVENT,
@@ -76,6 +80,18 @@ SCHEDULER_EVENTS = Table(
         Column("booted_at", "timestamp", "boot time that the line tells, UTC"),
         Column("reason", "string", "reason or cause in the words of the line"),
         Column("text", "string", "the message without its level", null=False),
+        Column("record_uid", "string", "the same in every export of this event of Kubernetes (metadata.uid)"),
+        Column("object_kind", "string", "kind of the object it is about: Pod, Node, PyTorchJob, Workload, …"),
+        Column("namespace", "string", "namespace of that object"),
+        Column("object_name", "string", "name of that object"),
+        Column("object_uid", "string", "uid of that object"),
+        Column("condition", "string", "of a condition, its type: Ready, KernelDeadlock, Failed, Evicted, …"),
+        Column("condition_status", "string", "of a condition: True, False, Unknown"),
+        Column("event_type", "string", "of an event: Normal, Warning, or the level of a cluster's event"),
+        Column("reporter", "string", "component that reported it: kubelet, node-controller, an agent"),
+        Column("n_events", "int64", "how often it happened so far; null where not told"),
+        Column("first_at", "timestamp", "when it happened first, UTC"),
+        Column("last_at", "timestamp", "when it happened last, UTC"),
         Column("flags", "list<string>", "what is doubtful about the row: stable words", null=False),
     ),
 )

@@ -25,13 +25,18 @@ _STATE: tuple[Column, ...] = (
 
 JOBS = Table(
     name="jobs",
-    doc="One row per record of a scheduler attempt; exports overlap, staging keeps the final record of each.",
+    doc="One row per record of an attempt (a job, or a run of a pod); exports overlap, staging keeps the final record of each.",
     key=("source_id", "line"),
     day_of="submitted_at",
     domain=(("time_quality", TIME_QUALITY),),
     columns=(
         *PROVENANCE,
         *_STATE,
+        Column(
+            "gang_id",
+            "string",
+            "what runs and ends as one: `namespace/kind/name` of a pod's job; null for Slurm",
+        ),
         Column("base_job_id", "string", "number in front of `_` and `+`: the array's, or the heterogeneous job's leader"),
         Column("array_task", "string", "array task: a number, or a list in brackets of tasks that still wait"),
         Column("het_offset", "int64", "component of a heterogeneous job, 0 is the leader"),
@@ -59,12 +64,15 @@ JOBS = Table(
 JOB_STEPS = Table(
     name="job_steps",
     doc="One row per job step of a record; failures are counted on attempts only.",
-    key=("source_id", "line", "step", "het_component"),
+    key=("source_id", "line", "step", "het_component", "run"),
     domain=(("time_quality", TIME_QUALITY),),
     columns=(
         *PROVENANCE,
         *_STATE,
-        Column("step", "string", "batch, extern, interactive, TBD or the step number", null=False),
+        Column("step", "string", "batch, extern, interactive, TBD or the step number; the container of a pod", null=False),
         Column("het_component", "int64", "component of a heterogeneous step"),
+        Column("run", "int64", "restarts of the container before this run of it; null for Slurm"),
+        Column("reason", "string", "why the container waits or ended, in the cluster's own word; null for Slurm"),
+        Column("is_init", "bool", "whether the container runs before the others; null for Slurm"),
     ),
 )
