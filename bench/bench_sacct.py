@@ -35,9 +35,10 @@ from datetime import datetime, UTC
 from pathlib import Path
 from bathtub.intake import Intake, discover, take
 from bathtub.config import Config
-from bathtub.lake import Change, Lake, Spool, locked
+from bathtub.lake import Change, Lake, locked
 import polars as pl
 from bathtub.schema import table
+from bathtub.spool import Spool
 inbox, folder = Path(sys.argv[1]).parent, Path(sys.argv[2])
 with locked(folder):
     lake = Lake(folder)

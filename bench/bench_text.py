@@ -42,9 +42,10 @@ import sys
 from pathlib import Path
 from bathtub.intake import Intake, discover, take
 from bathtub.config import Cluster, Config
-from bathtub.lake import Change, Lake, Spool, locked
+from bathtub.lake import Change, Lake, locked
 import polars as pl
 from bathtub.schema import table
+from bathtub.spool import Spool
 inbox, folder = Path(sys.argv[1]).parent, Path(sys.argv[2])
 with locked(folder):
     lake = Lake(folder)

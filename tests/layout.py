@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1] / "pipeline" / "bathtub"
 # Imports go from a row to the rows above it only (DESIGN, flow): files, lake, SQL, models, reports, orchestration, commands.
 ORDER = (
     ("assets", "schema", "source"),
-    ("config",),
+    ("config", "spool"),
     ("ingest", "simulate", "knowledge", "graph"),
     ("lake", "warehouse", "survival", "checks"),
     ("intake", "fit"),

@@ -11,10 +11,10 @@ from bathtub import knowledge
 from bathtub.config import Config
 from bathtub.ingest import Quarantine
 from bathtub.intake import Stat, Task, collected_at, discover, open_source, take
-from bathtub.lake import Spool
 from bathtub.nightly import parameters
 from bathtub.schema import tables
 from bathtub.source import Source, raw_digest
+from bathtub.spool import Spool
 
 COUNTS = ("read", "kept", "rejected", "out_of_scope")
 
@@ -111,7 +111,7 @@ def read_all(paths: Sequence[Path], config: Config) -> tuple[dict[str, pl.DataFr
             rows.append(row)
             spool = Spool(Path(folder, str(index)))
             for name in tables():
-                parts.setdefault(name, []).extend(pl.read_ipc(file) for file in spool.files(name))
+                parts.setdefault(name, []).extend(spool.frames(name))
             spool.drop()
     frames = {name: pl.concat(some).with_columns(event_day=pl.lit(None, pl.Date)) for name, some in parts.items() if some}
     declared = tables()["sources"].polars

@@ -16,9 +16,10 @@ import polars as pl
 
 from bathtub.config import Config
 from bathtub.ingest import Format, Quarantine, claim, formats
-from bathtub.lake import Spool, write_atomically
+from bathtub.lake import write_atomically
 from bathtub.schema import table
 from bathtub.source import Settings, Source, digest, head, identify, logical_name, named_date, raw_digest
+from bathtub.spool import Spool
 
 Stat = tuple[int, int, int, int]
 
@@ -265,6 +266,7 @@ def _read(task: Task, spool: Spool) -> dict[str, object]:
         for name, frame in {**batch.frames, "rejects": batch.rejects}.items():
             spool.write(name, frame)
             times += _span(name, frame)
+    spool.close()
     return {**counts, "first_at": min(times, default=None), "last_at": max(times, default=None)}
 
 

@@ -10,23 +10,25 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
+from deltalake.transaction import AddAction, RemoveAction
 
 from bathtub.schema import Table, table, tables
+from bathtub.spool import LEVEL, WHOLE_ROWS, Part, Spool, with_day, write_parts
 
 SNAPSHOT = "bathtub_snapshot"
 MAX_FILES = 512
 """Parquet files of one table above which it is compacted."""
 _ID = re.compile(r"[0-9a-f]{64}")
-_WRITER = WriterProperties(compression="ZSTD", compression_level=3)
+_WRITER = WriterProperties(compression="ZSTD", compression_level=LEVEL)
 
 Snapshot = Mapping[str, int]
 
@@ -49,29 +51,6 @@ def locked(root: Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise LakeLocked(f"another run holds {root / 'lock'}: wait for it") from error
         yield
-
-
-@dataclass(frozen=True)
-class Spool:
-    """Frames of files that are being read, on disk until they are committed. One folder per file of a batch."""
-
-    folder: Path
-
-    def write(self, name: str, frame: pl.DataFrame) -> None:
-        """Adds a frame of a lake table."""
-        if frame.height:
-            target = self.folder / name
-            target.mkdir(parents=True, exist_ok=True)
-            number = sum(1 for _ in target.iterdir())
-            frame.write_ipc(target / f"{number:06}.arrow", compression="zstd")
-
-    def files(self, name: str) -> list[Path]:
-        """The parts of a table, in the order in which they were written."""
-        return sorted((self.folder / name).glob("*.arrow"))
-
-    def drop(self) -> None:
-        """Forgets everything."""
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -152,9 +131,8 @@ class Lake:
         new_days = _days(change.sources)
         for name, declared in tables().items():
             if name != "sources":
-                paths = [path for spool in change.spools for path in spool.files(name)]
-                self._write(declared, paths, change.gone, new_days, run_id)
-        rows = _with_day(table("sources"), change.sources)
+                self._write(declared, change, new_days, run_id)
+        rows = _arrow(table("sources"), change.sources)
         ids = sorted({*change.gone["source_id"], *change.sources["source_id"]})
         write_deltalake(
             self.uri("sources"),
@@ -187,22 +165,18 @@ class Lake:
             write_deltalake(self.uri("sources"), empty, mode="append", commit_properties=self._naming_the_snapshot(run_id))
         return bool(crowded)
 
-    def _write(self, declared: Table, paths: list[Path], gone: pl.DataFrame, days: tuple[date, date] | None, run_id: str) -> None:
+    def _write(self, declared: Table, change: Change, days: tuple[date, date] | None, run_id: str) -> None:
         """One table's commit; replaced sources' rows go in it. A table that nothing touches gets none."""
-        replaced = sorted(gone.filter(pl.col("status") == "ingested")["source_id"])
-        if not paths and not replaced:
-            return
-        batches = (_with_day(declared, pl.read_ipc(path)) for path in paths)
-        reader = pa.RecordBatchReader.from_batches(declared.arrow, (batch for part in batches for batch in part.to_batches()))
         properties = CommitProperties(custom_metadata={"run_id": run_id})
+        replaced = sorted(change.gone.filter(pl.col("status") == "ingested")["source_id"])
         if not replaced:
-            write_deltalake(
-                self.uri(declared.name), reader, mode="append", writer_properties=_WRITER, commit_properties=properties
-            )
+            self._append(declared, change.spools, properties)
             return
+        batches = (_arrow(declared, frame) for spool in change.spools for frame in spool.frames(declared.name))
+        reader = pa.RecordBatchReader.from_batches(declared.arrow, (batch for part in batches for batch in part.to_batches()))
         # Every written row must satisfy the predicate, so it covers old and new ids and days.
-        ids = sorted({*replaced, *(_spooled_ids(paths))})
-        span = None if declared.day_of is None else _days(gone, days)
+        ids = sorted({*replaced, *change.sources["source_id"]})
+        span = None if declared.day_of is None else _days(change.gone, days)
         where = f"source_id IN ({_quoted(ids)})"
         if span is not None:
             where = f"((event_day >= '{span[0]}' AND event_day <= '{span[1]}') OR event_day IS NULL) AND {where}"
@@ -215,6 +189,45 @@ class Lake:
             commit_properties=properties,
         )
 
+    def _append(self, declared: Table, spools: Sequence[Spool], properties: CommitProperties) -> None:
+        """Puts the files of a batch in place, small ones joined, and names them in one commit."""
+        root = Path(self.uri(declared.name))
+        added: list[AddAction | RemoveAction] = [_moved(part, root) for spool in spools for part in spool.parts(declared.name)]
+        for frames in _gathered(spool.rest(declared.name) for spool in spools):
+            added += [_action(part) for part in write_parts(declared, frames, root)]
+        if added:
+            DeltaTable(root).create_write_transaction(
+                added, "append", declared.arrow, partition_by=["event_day"], commit_properties=properties
+            )
+
+
+def _gathered(rests: Iterable[pl.DataFrame | None]) -> Iterator[list[pl.DataFrame]]:
+    """Frames in groups that are worth a file."""
+    frames: list[pl.DataFrame] = []
+    for rest in rests:
+        if rest is not None:
+            frames.append(rest)
+            if sum(frame.height for frame in frames) >= WHOLE_ROWS:
+                yield frames
+                frames = []
+    if frames:
+        yield frames
+
+
+def _moved(part: Part, root: Path) -> AddAction:
+    """A finished file in its place in the table."""
+    target = root / part.folder / part.path.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return _action(replace(part, path=part.path.replace(target)))
+
+
+def _action(part: Part) -> AddAction:
+    found = part.path.stat()
+    day = {"event_day": None if part.day is None else part.day.isoformat()}
+    stats = json.dumps({"numRecords": part.n_rows})
+    path = f"{part.folder}/{part.path.name}"
+    return AddAction(path, found.st_size, day, found.st_mtime_ns // 1_000_000, data_change=True, stats=stats)
+
 
 def _is_restored(delta: DeltaTable, version: int) -> bool:
     """Whether the table's last commit restored just this version."""
@@ -222,10 +235,9 @@ def _is_restored(delta: DeltaTable, version: int) -> bool:
     return last["operation"] == "RESTORE" and str(last["operationParameters"].get("version")) == str(version)
 
 
-def _with_day(declared: Table, frame: pl.DataFrame) -> pa.Table:
+def _arrow(declared: Table, frame: pl.DataFrame) -> pa.Table:
     """The frame as Arrow in the declared schema, with the day that it is partitioned by."""
-    day = pl.lit(None, dtype=pl.Date) if declared.day_of is None else pl.col(declared.day_of).dt.date()
-    return frame.with_columns(event_day=day).select(declared.names).to_arrow().cast(declared.arrow)
+    return with_day(declared, frame).select(declared.names).to_arrow().cast(declared.arrow)
 
 
 def _days(sources: pl.DataFrame, more: tuple[date, date] | None = None) -> tuple[date, date] | None:
@@ -233,10 +245,6 @@ def _days(sources: pl.DataFrame, more: tuple[date, date] | None = None) -> tuple
     days = [stamp.date() for name in ("first_at", "last_at") for stamp in sources[name].drop_nulls()]
     days += [] if more is None else list(more)
     return (min(days), max(days)) if days else None
-
-
-def _spooled_ids(paths: Sequence[Path]) -> set[str]:
-    return {found for path in paths for found in pl.read_ipc(path, columns=["source_id"])["source_id"].unique()}
 
 
 def _quoted(ids: Sequence[str]) -> str:

@@ -20,9 +20,10 @@ import polars as pl
 from bathtub import knowledge
 from bathtub.config import Config, check_zone
 from bathtub.intake import Intake, Outcome, Task, discover, load_seen, save_seen, take
-from bathtub.lake import Change, Lake, Snapshot, Spool, locked
+from bathtub.lake import Change, Lake, Snapshot, locked
 from bathtub.publish import publish, write_run
 from bathtub.schema import table, tables
+from bathtub.spool import Spool
 from bathtub.warehouse import build, checks, connect, marts
 
 BATCH_FILES = 256

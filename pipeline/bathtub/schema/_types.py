@@ -111,6 +111,19 @@ class Table:
         )
 
     @cached_property
+    def parquet(self) -> "pa.Schema":
+        """The Arrow schema of a file of the lake: without event_day, which its folder tells, in the types of polars."""
+        import pyarrow as pa
+
+        def wide(kind: "pa.DataType") -> "pa.DataType":
+            if pa.types.is_list(kind):
+                return pa.large_list(wide(kind.value_type))
+            return pa.string_view() if pa.types.is_string(kind) else kind
+
+        written = [each for each in self.arrow if each.name != "event_day"]
+        return pa.schema([pa.field(each.name, wide(each.type), metadata=each.metadata) for each in written])
+
+    @cached_property
     def duckdb(self) -> str:
         """The column list of an empty DuckDB table of this shape."""
         columns = ", ".join(f'"{column.name}" {DUCKDB[column.dtype]}' for column in self.columns)
