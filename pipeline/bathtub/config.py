@@ -59,7 +59,8 @@ class Windows(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     to 30 minutes) and the scheduler's (5 minutes) pass first. A program's fault ends it at once. Fault lines may be
     written after the end that the scheduler recorded. The scheduler notices a lost node after its SlurmdTimeout, and
     submits a requeued job again at once. Dumps of one job lie within minutes of each other; a collective
-    without a timeout of its own has the library's default.
+    without a timeout of its own has the library's default. Pods of one job that end within the same
+    timeout of each other end together.
     """
 
     burst_gap_s: Seconds = 5.0
@@ -70,6 +71,7 @@ class Windows(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     host_link_s: Seconds = 60.0
     slurmd_timeout_s: Seconds = 300.0
     requeue_gap_s: Seconds = 3600.0
+    gang_window_s: Seconds = 600.0
     dump_gap_s: Seconds = 60.0
     collective_timeout_s: Seconds = 600.0
 

@@ -1,6 +1,6 @@
 -- Fault rows of agents that repeat another row of the same node, device and code: of the kernel's log, else of an agent that is
 -- cited before it. An agent that copies the kernel's time is within burst_gap_s of it; one that polls saw it up to its interval
--- and burst_gap_s later. An agent that names no device repeats any of the node. The copy is evidence, and opens no burst.
+-- and burst_gap_s later; one that writes its own time is late by its lag. An agent that names no device repeats any of the node. The copy is evidence, and opens no burst.
 -- grain: one row per source_id, line
 with rows_of as (
     select
@@ -16,6 +16,7 @@ with rows_of as (
         faults.time_quality = 'observation' as is_polled,
         coalesce(pollers.preference, 0) as preference,
         coalesce(pollers.poll_interval_s, 0) as poll_interval_s,
+        coalesce(pollers.lag_s, 0) as lag_s,
         pollers.format is not null as is_agent
     from stg_gpu_faults as faults
     inner join stg_sources as sources on faults.source_id = sources.source_id
@@ -47,5 +48,5 @@ where
     copies.is_agent
     and epoch_us(originals.seen_at) <= epoch_us(copies.seen_at) + parameters.burst_gap_s * 1000000
     and epoch_us(originals.seen_at) >= epoch_us(copies.seen_at)
-    - (parameters.burst_gap_s + case when copies.is_polled then copies.poll_interval_s else 0 end) * 1000000
+    - (parameters.burst_gap_s + copies.lag_s + case when copies.is_polled then copies.poll_interval_s else 0 end) * 1000000
 group by copies.source_id, copies.line

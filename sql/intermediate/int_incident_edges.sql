@@ -1,6 +1,6 @@
 -- What belongs to one failure episode: a strike and the attempts that it ended (on a node of the attempt, in the window before its
 -- end that the severity asks for), strikes that a link or their component joins, a lost node with what struck it and what ended on
--- it, a hang and its attempt. An attempt that a user or the scheduler stopped needs a strike that puts a GPU or a node out of use.
+-- it, a hang and its attempt, pods that ended together. An attempt that a user or the scheduler stopped needs a strike that puts a GPU or a node out of use.
 -- grain: one row per cluster, member, other
 with struck as (
     select
@@ -90,3 +90,7 @@ union
 select cluster, 'hang:' || dump_set, 'attempt:' || attempt_id
 from int_hangs
 where attempt_id is not null and finding not in ('none', 'no_data')
+union
+select cluster, 'attempt:' || hub_attempt_id, 'attempt:' || attempt_id
+from int_gangs
+where attempt_id != hub_attempt_id

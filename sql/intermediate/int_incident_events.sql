@@ -40,11 +40,11 @@ attempts as (
         'attempt' as kind,
         jobs.state as code,
         jobs.ends_cause as detail,
-        'end' as role,
-        case when jobs.ends_as = 'failure' then 'app' else 'info' end as severity,
+        case when gangs.is_first or gangs.attempt_id is null then 'end' else 'derivative' end as role,
+        case when coalesce(gangs.is_failure, jobs.ends_as = 'failure') then 'app' else 'info' end as severity,
         null::varchar as component,
         null::varchar as action,
-        jobs.failed_node as node,
+        coalesce(jobs.failed_node, gangs.node) as node,
         true as is_node_known,
         null::varchar as device,
         jobs.attempt_id,
@@ -56,6 +56,7 @@ attempts as (
     from int_incident_members as members
     inner join stg_jobs as jobs
         on members.cluster = jobs.cluster and members.member_id = jobs.attempt_id and members.member_kind = 'attempt'
+    left join int_gangs as gangs on jobs.cluster = gangs.cluster and jobs.attempt_id = gangs.attempt_id
 ),
 
 hangs as (

@@ -36,7 +36,8 @@ said as (
         latest.state_raw,
         latest.reason,
         min_by(words.availability, words.priority) as availability,
-        bool_or(words.has_jobs) as has_jobs
+        bool_or(words.has_jobs) as has_jobs,
+        min(words.availability) filter (where words.word = latest.state) as state_availability
     from latest
     inner join stg_node_state_words as words on latest.state = words.word or list_contains(latest.state_flags, words.word)
     group by all
@@ -59,7 +60,7 @@ select
     latest.reason,
     latest.is_reason_cut,
     latest.reason_by,
-    latest.reason_at,
+    coalesce(latest.reason_at, case when said.state_availability = 'down' then latest.started_at end) as reason_at,
     users.is_scheduler,
     latest.ended_at,
     latest.booted_at,
