@@ -37,15 +37,16 @@ def objects(source: Source, path: str) -> Iterator[object]:
     reader = ijson.items_coro(found, path, multiple_values=True)
     decoder, guard = codecs.getincrementaldecoder("utf-8-sig")("replace"), Guard()
     for chunk in source.chunks():
-        _send(reader, guard, decoder.decode(chunk).encode())
+        send(reader, guard, decoder.decode(chunk).encode())
         yield from found
         found.clear()
-    _send(reader, guard, decoder.decode(b"", final=True).encode())
-    _finish(reader)
+    send(reader, guard, decoder.decode(b"", final=True).encode())
+    finish(reader)
     yield from found
 
 
-def _send(reader: Any, guard: "Guard", text: bytes) -> None:
+def send(reader: Any, guard: "Guard", text: bytes) -> None:
+    """The next piece of a text to a decoder of ijson. Raises Quarantine: bad_json."""
     if not guard.lets_pass(text):
         raise Quarantine("bad_json", f"nested deeper than {MAX_DEPTH}, or a number of {MAX_DIGITS} digits: export it again")
     try:
@@ -56,7 +57,8 @@ def _send(reader: Any, guard: "Guard", text: bytes) -> None:
         raise Quarantine("bad_json", f"the JSON text cannot be read ({words}): export or copy it again") from error
 
 
-def _finish(reader: Any) -> None:
+def finish(reader: Any) -> None:
+    """The end of the text to a decoder of ijson. Raises Quarantine: truncated_json."""
     try:
         reader.close()
     except _UNREADABLE as error:

@@ -68,8 +68,8 @@ def items(value: object) -> tuple[Mapping[str, object], ...]:
 
 
 def text(value: object) -> str | None:
-    """A text that is not blank; None for anything else."""
-    return value.strip() or None if isinstance(value, str) else None
+    """A text that is not blank, cut at RAW_LIMIT characters (the server takes 1024 in a message); None for anything else."""
+    return value[:RAW_LIMIT].strip() or None if isinstance(value, str) else None
 
 
 def number(value: object) -> int | None:
