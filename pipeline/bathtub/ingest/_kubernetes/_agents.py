@@ -7,6 +7,7 @@
 """
 
 import re
+from collections.abc import Sequence
 
 from bathtub.ingest._messages._addresses import device_key
 from bathtub.ingest._quantities import key_text
@@ -24,8 +25,8 @@ def xid_of(reason: str | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def xid_columns(reason: str | None, message: str | None) -> Row | None:
-    """The own columns of a row of `gpu_faults`; None where the reason tells of no Xid. Flags: bad_device, none is named."""
+def xid_columns(reason: str | None, message: str | None, doubts: Sequence[str] = ()) -> Row | None:
+    """The own columns of a row of `gpu_faults`; None where the reason tells of no Xid. Flags: the doubts, and bad_device."""
     xid = xid_of(reason)
     if xid is None:
         return None
@@ -37,5 +38,5 @@ def xid_columns(reason: str | None, message: str | None) -> Row | None:
         "pci_bdf": pci_bdf,
         "device_uuid": device_uuid,
         "text": message,
-        "flags": [] if pci_bdf or device_uuid else ["bad_device"],
+        "flags": [*doubts, *([] if pci_bdf or device_uuid else ["bad_device"])],
     }
