@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from bathtub.ingest import Batch, Quarantine, _sacct_export, claimants, formats
 from bathtub.ingest._hostlist import count_nodes, expand_nodes
-from bathtub.ingest._sacct_cells import _frame, split_cells
+from bathtub.ingest._sacct_cells import Lines, _frame, split_cells
 from bathtub.ingest._sacct_layout import Layout
 from bathtub.ingest._sacct_records import split_records
 from tests.cases import TESTS, rows_of, source
@@ -25,7 +25,8 @@ OPENINGS = {
 }
 TOKENS = st.sampled_from([
     "|", "\n", "12", "12.batch", "FAILED", "NEW", "1750000000", "2025-03-01T08:00:00", "0:9", "a", " ", '"', ",", HEADER,
-    "sacct: error: x", "n[1-3]", "2026-03-01", "0000:3b:00", "\ufffd", "\r", "Unknown", "12|a|FAILED|1750000000||0:0\n",
+    "sacct: error: x", "n[1-3]", "2026-03-01", "0000:3b:00", "\ufffd", "\r", "\ufeff", "\x1f", "\0", "Unknown",
+    "12|a|FAILED|1750000000||0:0\n",
 ])  # fmt: skip
 NOISE = st.one_of(st.binary(max_size=200), st.lists(TOKENS, max_size=60).map(lambda parts: "".join(parts).encode()))
 
@@ -97,15 +98,20 @@ LAYOUTS = [
     Layout(COLUMNS, "|", is_trailing=True),
     Layout(("Comment", "End", "JobID", "State", "End", "JobName"), "|"),
     Layout(("JobID", "State"), "|"),
+    Layout(COLUMNS, "|a"),
 ]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=["wide", "trailing", "end_twice", "two_columns"])
+def _lines(lines: list[str]) -> Lines:
+    return Lines("".join(f"{line}\n" for line in lines).encode())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["wide", "trailing", "end_twice", "two_columns", "two_bytes"])
 @given(parts=st.lists(TOKENS, max_size=80))
 def test_columns_give_what_the_exact_splitter_gives(layout: Layout, parts: list[str]) -> None:
     lines = "".join(parts).split("\n")
     exact = split_records(lines, layout, is_last=True)
-    found = split_cells(lines, layout, first_line=1, is_last=True)
+    found = split_cells(_lines(lines), layout, first_line=1, is_last=True)
     assert_frame_equal(found.frame, _frame(exact, layout).with_columns(pl.col("line") + 1))
     assert found.rejected == [(at + 1, reason, raw) for at, reason, raw in exact.rejected]
     assert found.n_out_of_scope == exact.n_out_of_scope
@@ -114,9 +120,9 @@ def test_columns_give_what_the_exact_splitter_gives(layout: Layout, parts: list[
 @given(parts=st.lists(TOKENS, max_size=80), cut=st.integers(0, 80))
 def test_a_block_leaves_to_the_next_what_may_go_on(parts: list[str], cut: int) -> None:
     lines, layout = "".join(parts).split("\n"), LAYOUTS[0]
-    whole = split_cells(lines, layout, first_line=1, is_last=True)
-    first = split_cells(lines[:cut], layout, first_line=1, is_last=False)
-    second = split_cells(lines[first.taken :], layout, first_line=first.taken + 1, is_last=True)
+    whole = split_cells(_lines(lines), layout, first_line=1, is_last=True)
+    first = split_cells(_lines(lines[:cut]), layout, first_line=1, is_last=False)
+    second = split_cells(_lines(lines[first.taken :]), layout, first_line=first.taken + 1, is_last=True)
     assert_frame_equal(pl.concat([first.frame, second.frame]), whole.frame)
     assert first.rejected + second.rejected == whole.rejected
 

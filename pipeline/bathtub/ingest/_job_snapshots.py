@@ -12,7 +12,7 @@ from bathtub.ingest import Batch
 from bathtub.ingest._hostlist import count_nodes
 from bathtub.ingest._node_values import words
 from bathtub.ingest._rows import conform, rejects
-from bathtub.ingest._sacct_cells import EMPTY
+from bathtub.ingest._sacct_cells import framed, repaired
 from bathtub.ingest._sacct_rows import rows
 from bathtub.ingest._slurm_values import SHORT_STATES
 from bathtub.schema import table
@@ -45,9 +45,9 @@ def settled(cells: Cells) -> dict[str, str | None]:
 
 def job_rows(records: Sequence[tuple[int, Cells, str]], source: Source) -> tuple[pl.DataFrame, list[tuple[int, str, str]]]:
     """Rows of `jobs` (their `seen_at` is the snapshot's) and rejects out of (line, cells, raw)."""
-    cells = [{"line": line, "raw": raw, **settled(found)} for line, found, raw in records]
-    frame = pl.DataFrame([[row.get(name) for name in EMPTY.schema] for row in cells], schema=EMPTY.schema, orient="row")
-    found = rows(frame, source).with_columns(
+    raws = {line: raw for line, _, raw in records}
+    frame = framed({"line": line, **settled(found)} for line, found, _ in records)
+    found = rows(frame, repaired(raws), source).with_columns(
         seen_at=pl.lit(source.collected_at),
         time_source=pl.lit("file"),
         time_quality=pl.lit("observation"),
@@ -55,7 +55,8 @@ def job_rows(records: Sequence[tuple[int, Cells, str]], source: Source) -> tuple
     )
     is_step = pl.col("step").is_not_null()
     found = found.with_columns(reject=pl.coalesce("reject", pl.when(is_step).then(pl.lit("bad_job_id"))))
-    bad = list(found.filter(pl.col("reject").is_not_null()).select("line", "reject", "raw").iter_rows())
+    refused = found.filter(pl.col("reject").is_not_null()).select("line", "reject")
+    bad = [(line, reason, raws[line]) for line, reason in refused.iter_rows()]
     return conform(table("jobs"), found.filter(pl.col("reject").is_null()), source), bad
 
 

@@ -4,50 +4,114 @@ A line with exactly the header's delimiters and ids, a known state, times and nu
 every rule of the exact splitter, and none can reach into it. So only the runs of other lines are split exactly.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+from pyarrow import csv
 
 from bathtub.ingest._sacct_layout import STRICT, Layout
 from bathtub.ingest._sacct_records import Records, split_records
 
-WANTED = (
-    "JobID", "JobIDRaw", "Submit", "Start", "End", "Elapsed", "ElapsedRaw", "Suspended", "State", "ExitCode", "DerivedExitCode",
-    "NNodes", "AllocNodes", "NodeList", "FailedNode", "AllocTRES", "ReqTRES", "ReqMem", "Timelimit", "TimelimitRaw", "Restarts",
-    "Partition", "Account", "User", "QOS", "JobName", "Reason", "SubmitLine",
+REPEATED = (
+    "Suspended", "State", "ExitCode", "DerivedExitCode", "NNodes", "AllocNodes", "NodeList", "FailedNode", "AllocTRES", "ReqTRES",
+    "ReqMem", "Timelimit", "TimelimitRaw", "Restarts", "Partition", "Account", "User", "QOS", "Reason",
 )  # fmt: skip
-EMPTY = pl.DataFrame(schema={"line": pl.Int64(), "raw": pl.String(), **dict.fromkeys(WANTED, pl.String())})
+"""Columns of few distinct values: kept as such, and read once per value."""
+SINGLE = ("JobID", "JobIDRaw", "Submit", "Start", "End", "Elapsed", "ElapsedRaw", "JobName", "SubmitLine")
+WANTED: dict[str, pl.DataType] = {**dict.fromkeys(SINGLE, pl.String()), **dict.fromkeys(REPEATED, pl.Categorical())}
+EMPTY = pl.DataFrame(schema={"line": pl.Int64(), **WANTED})
+
+Places: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
+"""Positions of lines, from 0."""
+_UNIT_SEPARATOR = b"\x1f"
+# A carriage return ends a line for the reader of columns, and it skips a byte order mark; text that was repaired is flagged.
+_SPECIAL = (b"\r",)
+_SPECIAL_WIDE = ("\ufeff".encode(), "\ufffd".encode())
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A text of whole lines in UTF-8, each with its line break."""
+
+    text: bytes
+    is_crlf: bool = False
+
+    @cached_property
+    def listed(self) -> list[str]:
+        """The lines one by one."""
+        lines = self.text.decode().split("\n")[:-1]
+        return [line.removesuffix("\r") for line in lines] if self.is_crlf else lines
+
+    @cached_property
+    def n(self) -> int:
+        """How many they are."""
+        return self.text.count(b"\n")
+
+    def behind(self, taken: int) -> bytes:
+        """The text without its first lines."""
+        return b"" if taken == self.n else b"\n".join(self.text.split(b"\n", taken)[taken:])
 
 
 @dataclass
 class Cells:
-    """One row per record: `line` (of its first line), `raw`, and the wanted columns, blank ones null."""
+    """One row per record: `line` (of its first line) and the wanted columns, blank ones null.
+
+    `raws` has the text of the records that were not plainly one line each.
+    """
 
     frame: pl.DataFrame
     rejected: list[tuple[int, str, str]]
     n_out_of_scope: int
     taken: int
+    lines: Lines = field(default_factory=lambda: Lines(b""))
+    first_line: int = 1
+    raws: Mapping[int, str] = field(default_factory=dict)
+
+    def raw(self, line: int) -> str:
+        """The text of the record that begins at a line."""
+        return self.raws[line] if line in self.raws else self.lines.listed[line - self.first_line]
 
 
-def split_cells(lines: list[str], layout: Layout, *, first_line: int, is_last: bool) -> Cells:
+def split_cells(lines: Lines, layout: Layout, *, first_line: int, is_last: bool) -> Cells:
     """The records of the lines. Unless they are the last, a record that may go on behind them is not taken."""
-    plain = _plain(lines, layout)
-    found = _odd(lines, plain["line"].to_numpy(), layout, is_last=is_last)
+    plain, odd = _plain(lines, layout) if lines.n else (EMPTY, np.array([], dtype=np.int64))
+    found = _odd(lines, odd, layout, is_last=is_last)
     frame = pl.concat([plain, _frame(found, layout)]).sort("line") if found.kept else plain
     return Cells(
         frame.with_columns(pl.col("line") + first_line),
         [(first_line + at, reason, raw) for at, reason, raw in found.rejected],
         found.n_out_of_scope,
         found.taken,
+        lines,
+        first_line,
+        {first_line + at: raw for at, _, raw in found.kept},
     )
+
+
+def framed(rows: Iterable[Mapping[str, object]]) -> pl.DataFrame:
+    """Records as a frame of cells: `line` and whatever wanted columns they have."""
+    schema = {"line": pl.Int64(), **dict.fromkeys(WANTED, pl.String())}
+    frame = pl.DataFrame([[row.get(name) for name in schema] for row in rows], schema=schema, orient="row")
+    return frame.with_columns(pl.col(name).cast(kind) for name, kind in WANTED.items())
+
+
+def repaired(raws: Mapping[int, str]) -> list[int]:
+    """The lines of the records that had undecodable bytes."""
+    return [line for line, raw in raws.items() if "\ufffd" in raw]
 
 
 def _frame(found: Records, layout: Layout) -> pl.DataFrame:
     """The cells of the exact splitter's records."""
-    places = [_places(layout, name) for name in WANTED]
-    rows = [(at, raw, *(next((cells[i] for i in where if cells[i]), None) for where in places)) for at, cells, raw in found.kept]
-    return pl.DataFrame(rows, schema=EMPTY.schema, orient="row")
+    places = {name: _places(layout, name) for name in WANTED}
+    return framed(
+        {"line": at, **{name: next((cells[i] for i in where if cells[i]), None) for name, where in places.items()}}
+        for at, cells, _ in found.kept
+    )
 
 
 def _places(layout: Layout, name: str) -> list[int]:
@@ -55,41 +119,79 @@ def _places(layout: Layout, name: str) -> list[int]:
     return [at for at, other in enumerate(layout.names) if other == name]
 
 
-def _plain(lines: list[str], layout: Layout) -> pl.DataFrame:
-    """The records that are one line each, as columns."""
-    n = layout.n_delimiters
-    full = pl.DataFrame({"raw": pl.Series(lines, dtype=pl.String)}).with_row_index("line").cast({"line": pl.Int64})
-    full = full.filter(pl.col("raw").str.count_matches(layout.delimiter, literal=True) == n)
-    parts = full.hstack(full["raw"].str.split_exact(layout.delimiter, n).struct.unnest())
-    checks = [
-        pl.col(f"field_{at}").str.contains(f"^(?:{STRICT[name]})$") for at, name in enumerate(layout.names) if name in STRICT
-    ]
+def _plain(lines: Lines, layout: Layout) -> tuple[pl.DataFrame, Places]:
+    """The records that are one line each, as columns, and the positions of the other lines."""
+    parts, places = _columns(lines, layout)
+    checks = [_fits(parts[str(at)], STRICT[name]) for at, name in enumerate(layout.names) if name in STRICT]
     if layout.is_trailing:
-        checks.append(pl.col(f"field_{n}") == "")
-    wanted = parts.select("line", "raw", *(_cell(_places(layout, name), name) for name in WANTED))
-    is_plain = parts.select(pl.all_horizontal(checks)).to_series()
-    return wanted if is_plain.all() else wanted.filter(is_plain)
+        checks.append(parts[str(len(layout.names))].is_null())
+    is_plain = parts.select(pl.all_horizontal(pl.lit(each) for each in checks)).to_series()
+    is_odd = np.ones(lines.n, dtype=bool)
+    is_odd[places[is_plain.to_numpy()]] = False
+    wanted = parts.select(pl.lit(pl.Series("line", places)), *(_cell(_places(layout, name), name) for name in WANTED))
+    return (wanted if is_plain.all() else wanted.filter(is_plain)), np.flatnonzero(is_odd)
+
+
+def _fits(cells: pl.Series, shape: str) -> pl.Series:
+    """Whether the cells have a shape."""
+    if cells.dtype == pl.Categorical:
+        values = cells.unique().cast(pl.String).fill_null("")
+        unfit = values.filter(~values.str.contains(f"^(?:{shape})$"))
+        return (
+            ~cells.cast(pl.String).fill_null("").is_in(unfit.to_list()) if len(unfit) else pl.repeat(value=True, n=1, eager=True)
+        )
+    return cells.fill_null("").str.contains(f"^(?:{shape})$")
+
+
+def _columns(lines: Lines, layout: Layout) -> tuple[pl.DataFrame, Places]:
+    """The columns, named by their places, of the lines with exactly the header's delimiters; and where those lines are.
+
+    The reader of columns tells what it could not split. What it would read otherwise than we do is made unsplittable.
+    """
+    delimiter, n_columns = layout.delimiter.encode(), layout.n_delimiters + 1
+    text = lines.text.replace(b"\r\n", b"\n") if lines.is_crlf else lines.text
+    special = (*_SPECIAL, *(() if text.isascii() else _SPECIAL_WIDE), *(() if len(delimiter) == 1 else (_UNIT_SEPARATOR,)))
+    for each in special:
+        if each != delimiter and each in text:
+            text = text.replace(each, delimiter * n_columns)
+    if len(delimiter) > 1:
+        text, delimiter = text.replace(delimiter, _UNIT_SEPARATOR), _UNIT_SEPARATOR
+    unsplit: list[int] = []
+
+    def note(row: csv.InvalidRow) -> str:
+        unsplit.append(row.number - 1)
+        return "skip"
+
+    types = {
+        str(at): pa.dictionary(pa.int32(), pa.string()) if name in REPEATED else pa.string()
+        for at, name in enumerate((*layout.names, "") if layout.is_trailing else layout.names)
+        if name in WANTED or name in STRICT or not name
+    }
+    table = csv.read_csv(
+        pa.BufferReader(text),
+        csv.ReadOptions(column_names=[str(at) for at in range(n_columns)], use_threads=False, block_size=max(len(text), 1)),
+        csv.ParseOptions(delimiter=delimiter.decode(), quote_char=False, ignore_empty_lines=False, invalid_row_handler=note),
+        csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[""], strings_can_be_null=True),
+    )
+    assert table.num_rows + len(unsplit) == lines.n, (table.num_rows, len(unsplit), lines.n)
+    found = pl.from_arrow(table)
+    assert isinstance(found, pl.DataFrame)
+    return found, np.delete(np.arange(lines.n), unsplit)
 
 
 def _cell(places: list[int], name: str) -> pl.Expr:
     """The first cell that is not blank, null without one."""
-    if not places:
-        return pl.lit(None, dtype=pl.String).alias(name)
-    filled = [pl.when(pl.col(f"field_{place}") != "").then(pl.col(f"field_{place}")) for place in places]
-    return pl.coalesce(filled).alias(name)
+    return pl.coalesce([pl.col(str(place)).cast(WANTED[name]) for place in places] or pl.lit(None, WANTED[name])).alias(name)
 
 
-def _odd(lines: list[str], plain: np.ndarray[tuple[int], np.dtype[np.int64]], layout: Layout, *, is_last: bool) -> Records:
+def _odd(lines: Lines, odd: Places, layout: Layout, *, is_last: bool) -> Records:
     """The records of the runs of lines that are not plain; only the last run may have to wait for more lines."""
-    is_odd = np.ones(len(lines), dtype=bool)
-    is_odd[plain] = False
-    places = np.flatnonzero(is_odd)
-    total = Records(taken=len(lines))
-    for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []:
+    total = Records(taken=lines.n)
+    for run in np.split(odd, np.flatnonzero(np.diff(odd) > 1) + 1) if len(odd) else []:
         start, end = int(run[0]), int(run[-1]) + 1
-        found = split_records(lines[start:end], layout, is_last=is_last or end < len(lines))
+        found = split_records(lines.listed[start:end], layout, is_last=is_last or end < lines.n)
         total.kept += [(start + at, cells, raw) for at, cells, raw in found.kept]
         total.rejected += [(start + at, reason, raw) for at, reason, raw in found.rejected]
         total.n_out_of_scope += found.n_out_of_scope
-        total.taken = start + found.taken if end == len(lines) else total.taken
+        total.taken = start + found.taken if end == lines.n else total.taken
     return total

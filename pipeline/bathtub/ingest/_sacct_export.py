@@ -1,13 +1,14 @@
 """One export of `sacct`, block by block: its layout, its lines, and what one block leaves to the next."""
 
+import codecs
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from bathtub.ingest._sacct_cells import EMPTY, Cells, split_cells
+from bathtub.ingest._sacct_cells import EMPTY, Cells, Lines, split_cells
 from bathtub.ingest._sacct_layout import Layout, configured, is_blank, is_fixed_width, is_message, read_header, refuse_fixed_width
 from bathtub.source import Quarantine, Source
 
-BLOCK = 1 << 22
+BLOCK = 1 << 23
 REJECT_BYTES = 4096
 
 
@@ -37,36 +38,36 @@ class _Export:
 
     source: Source
     layout: Layout | None = None
-    lines: list[str] = field(default_factory=list)
+    rest: bytes = b""
     n_done: int = 0
 
     def take(self, block: bytes, *, is_last: bool) -> Iterator[Cells]:
         """The records of a block of whole lines, behind what the block before left over."""
-        text = block.decode("utf-8", "replace").removesuffix("\n")
+        block = block if block.isascii() else block.decode("utf-8", "replace").encode()
         if self.layout is None:
-            text = text.removeprefix("\ufeff")
-            self.layout = _layout(text, self.source)
-        self.lines += text.split("\n") if block else []
-        while "JobID" in text and (turn := self._turn(self.layout)) is not None:
-            yield self._split(turn[0], self.layout, is_last=True)
-            self.layout = turn[1]
-        yield self._split(len(self.lines), self.layout, is_last=is_last)
+            block = block.removeprefix(codecs.BOM_UTF8)
+            self.layout = _layout(block.decode(), self.source)
+        self.rest += block if block.endswith(b"\n") or not block else block + b"\n"
+        while b"JobID" in block and (turn := self._turn(self.layout)) is not None:
+            at, layout = turn
+            behind = Lines(self.rest).behind(at)
+            yield self._split(self.rest.removesuffix(behind), self.layout, is_last=True)
+            self.rest, self.layout = behind, layout
+        yield self._split(self.rest, self.layout, is_last=is_last)
 
     def _turn(self, layout: Layout) -> tuple[int, Layout] | None:
         """Where the columns change, and to what: a header that is not the one in force."""
-        for at, line in enumerate(self.lines):
+        for at, line in enumerate(Lines(self.rest).listed):
             if "JobID" in line and "State" in line:
                 header = read_header(line)
                 if header is not None and header.shape != layout.shape:
                     return at, header
         return None
 
-    def _split(self, end: int, layout: Layout, *, is_last: bool) -> Cells:
-        lines = self.lines[:end]
-        if layout.is_crlf:
-            lines = [line.removesuffix("\r") for line in lines]
+    def _split(self, text: bytes, layout: Layout, *, is_last: bool) -> Cells:
+        lines = Lines(text, layout.is_crlf)
         cells = split_cells(lines, layout, first_line=self.n_done + 1, is_last=is_last)
-        self.lines = self.lines[cells.taken :]
+        self.rest = lines.behind(cells.taken)
         self.n_done += cells.taken
         return cells
 

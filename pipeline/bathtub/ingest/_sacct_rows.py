@@ -1,8 +1,10 @@
 """Cells of `sacct` to rows of `jobs` and `job_steps`, as expressions over a block."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from bathtub.ingest import _slurm_values as slurm
 from bathtub.ingest._hostlist import NO_NODE, expand_nodes
@@ -15,9 +17,13 @@ CUT_STATE = r"^[A-Z_]+( by [0-9]*)?\+$"
 """A state that sacct cut to its column's width: `OUT_OF_ME+`."""
 
 
-def rows(cells: pl.DataFrame, source: Source) -> pl.DataFrame:
-    """The cells with the columns of both tables, `step` null on job rows, and `reject`: why a record is none."""
-    cut = cells["State"].filter(cells["State"].str.contains(CUT_STATE))
+def rows(cells: pl.DataFrame, repaired: Sequence[int], source: Source) -> pl.DataFrame:
+    """The cells with the columns of both tables, `step` null on job rows, and `reject`: why a record is none.
+
+    `repaired` are the lines of records with undecodable bytes.
+    """
+    states = cells["State"].unique().cast(pl.String)
+    cut = states.filter(states.str.contains(CUT_STATE))
     if len(cut):
         refuse_fixed_width(cut.to_list())
     frame = with_times(_values(cells), source)
@@ -26,7 +32,7 @@ def rows(cells: pl.DataFrame, source: Source) -> pl.DataFrame:
         time_source=pl.lit("scheduler"),
         reject=_reject(),
     )
-    return frame.with_columns(flags=_flags(frame), time_quality=quality(source))
+    return frame.with_columns(flags=_flags(frame, repaired), time_quality=quality(source))
 
 
 def _values(cells: pl.DataFrame) -> pl.DataFrame:
@@ -56,9 +62,12 @@ def _repeated() -> Iterator[tuple[list[str], dict[str, pl.Expr]]]:
     yield ["Timelimit", "TimelimitRaw"], {"timelimit_s": slurm.limit_s(*limits), "timelimit_kind": slurm.limit_kind(*limits)}
     memory = cell("ReqMem")
     yield ["ReqMem"], {"req_mem_bytes": slurm.memory_bytes(memory), "req_mem_basis": slurm.memory_basis(memory)}
-    yield ["Suspended"], {"suspended_s": slurm.duration_s(cell("Suspended"))}
-    yield ["Restarts"], {"restarts": slurm.whole_number(cell("Restarts"))}
-    yield ["NNodes", "AllocNodes"], {"n_nodes": slurm.whole_number(pl.coalesce("NNodes", "AllocNodes"))}
+    suspended, restarts, n_nodes = cell("Suspended"), cell("Restarts"), pl.coalesce("NNodes", "AllocNodes")
+    yield ["Suspended"], {"suspended_s": slurm.duration_s(suspended), "is_bad_suspended": slurm.is_bad_duration(suspended)}
+    yield ["Restarts"], {"restarts": slurm.whole_number(restarts), "is_bad_restarts": slurm.is_bad_number(restarts)}
+    number = slurm.whole_number(n_nodes)
+    is_bad = number.is_null() & slurm.is_bad_number(n_nodes)
+    yield ["NNodes", "AllocNodes"], {"n_nodes": number, "is_bad_n_nodes": is_bad}
     yield ["FailedNode"], {"failed_node": pl.when(~cell("FailedNode").is_in(NO_NODE)).then("FailedNode")}
     node_list = cell("NodeList")
     nodes = node_list.map_batches(_names, return_dtype=pl.List(pl.String))
@@ -66,18 +75,22 @@ def _repeated() -> Iterator[tuple[list[str], dict[str, pl.Expr]]]:
 
 
 def _names(texts: pl.Series) -> pl.Series:
-    names = [None if text is None or text in NO_NODE else expand_nodes(text) for text in texts]
-    return pl.Series(names, dtype=pl.List(pl.String))
+    """The names of host lists, null where there is none or none can be read."""
+    expanded = [None if text is None or text in NO_NODE else expand_nodes(text) for text in texts]
+    ends = np.cumsum([0, *(len(names) for names in expanded if names is not None)], dtype=np.int64)
+    flat = pa.array([name for names in expanded if names is not None for name in names], pa.large_string())
+    found = pl.Series(pa.LargeListArray.from_arrays(pa.array(ends), flat), dtype=pl.List(pl.String))
+    is_known = pl.Series([names is not None for names in expanded], dtype=pl.Boolean)
+    at = pl.when(is_known).then(is_known.cast(pl.UInt32).cum_sum() - 1)
+    return found.gather(pl.select(at).to_series())
 
 
 def _once(cells: pl.DataFrame, columns: list[str], read: Mapping[str, pl.Expr]) -> pl.DataFrame:
-    """The cells with what is read from each distinct value of some columns once.
-
-    Only these columns are joined: to join the whole frame would copy all its text.
-    """
-    given = cells.select(columns)
-    values = given.unique().with_columns(**read)
-    found = given.join(values, on=columns, how="left", nulls_equal=True, maintain_order="left")
+    """The cells with what is read from each distinct value of some columns once; they meet by the values' numbers."""
+    codes = cells.select(pl.col(columns).to_physical())
+    distinct = cells.select(columns).unique()
+    values = distinct.select(pl.col(columns).to_physical()).hstack(distinct.cast(pl.String).select(**read))
+    found = codes.join(values, on=columns, how="left", nulls_equal=True, maintain_order="left")
     return cells.hstack(found.drop(columns))
 
 
@@ -91,7 +104,7 @@ def _identity() -> list[pl.Expr]:
     return [
         pl.when(pl.col("base_job_id").is_not_null()).then(joined).alias("job_id"),
         pl.col("JobIDRaw").str.split_exact(".", 1).struct.field("field_0").alias("job_id_raw"),
-        *(pl.col(cell).alias(column) for cell, column in named.items()),
+        *(pl.col(cell).cast(pl.String).alias(column) for cell, column in named.items()),
     ]
 
 
@@ -112,7 +125,7 @@ def _reject() -> pl.Expr:
     return pl.coalesce(pl.when(is_bad).then(pl.lit(reason)) for reason, is_bad in reasons.items())
 
 
-def _flags(frame: pl.DataFrame) -> pl.Expr:
+def _flags(frame: pl.DataFrame, repaired: Sequence[int]) -> pl.Expr:
     """What is doubtful: only flags that some row of the block has are worked out per row."""
     run_s = (pl.col("ended_at") - pl.col("started_at")).dt.total_seconds() - pl.col("suspended_s").fill_null(0)
     masks = {
@@ -120,13 +133,13 @@ def _flags(frame: pl.DataFrame) -> pl.Expr:
         "key_without_raw_id": pl.col("job_id_raw").is_null(),
         "ambiguous_time": pl.any_horizontal(f"is_ambiguous_{column}" for column in TIMES.values()),
         "elapsed_disagrees": pl.col("step").is_null() & (run_s != pl.col("elapsed_s")),
-        "decoded_with_replacement": pl.col("raw").str.contains("\ufffd", literal=True),
+        "decoded_with_replacement": pl.col("line").is_in(repaired),
         "bad_node_list": pl.col("node_list").is_not_null() & pl.col("nodes").is_null(),
         "bad_gpu_count": pl.any_horizontal("is_bad_n_gpus", "is_bad_n_gpus_requested"),
-        "bad_node_count": pl.col("n_nodes").is_null() & slurm.is_bad_number(pl.coalesce("NNodes", "AllocNodes")),
-        "bad_suspended": slurm.is_bad_duration(pl.col("Suspended")),
+        "bad_node_count": pl.col("is_bad_n_nodes"),
+        "bad_suspended": pl.col("is_bad_suspended"),
         "bad_memory": pl.col("ReqMem").is_not_null() & pl.col("req_mem_bytes").is_null(),
-        "bad_restarts": slurm.is_bad_number(pl.col("Restarts")),
+        "bad_restarts": pl.col("is_bad_restarts"),
     }
     seen = frame.select(mask.fill_null(value=False).any().alias(flag) for flag, mask in masks.items()).row(0, named=True)
     present = [pl.when(masks[flag]).then(pl.lit(flag)) for flag in masks if seen[flag]]

@@ -29,14 +29,13 @@ Quarantine: zone_required, unknown_zone, unknown_time_format, fixed_width, colum
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain, repeat
 
 import polars as pl
 
 from bathtub.ingest import Batch, Format
 from bathtub.ingest._hostlist import count_nodes
 from bathtub.ingest._rows import conform, rejects
-from bathtub.ingest._sacct_cells import EMPTY, Cells
+from bathtub.ingest._sacct_cells import Cells, repaired
 from bathtub.ingest._sacct_export import cells_of, opening
 from bathtub.ingest._sacct_layout import is_fixed_width, read_header
 from bathtub.ingest._sacct_rows import rows
@@ -45,7 +44,6 @@ from bathtub.schema import table
 from bathtub.source import Source
 
 MAX_NAMES = 1 << 20
-NOTHING = Cells(EMPTY, [], n_out_of_scope=0, taken=0)
 JOBS, STEPS = table("jobs"), table("job_steps")
 
 
@@ -73,18 +71,18 @@ def _parse(source: Source) -> Iterator[Batch]:
 
 def _batches(cells: Cells, source: Source) -> list[Batch]:
     """The batches of some cells; what never became any goes with the first."""
-    rests = chain([cells], repeat(NOTHING))
-    return [_batch(frame, rest, source) for frame, rest in zip(_slices(cells.frame), rests, strict=False)]
+    return [_batch(frame, cells, source, is_first=not nth) for nth, frame in enumerate(_slices(cells.frame))]
 
 
 def _slices(cells: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """The cells in pieces whose host lists expand to a bounded number of names."""
-    texts = cells["NodeList"].unique().drop_nulls().to_list()
-    sizes = pl.DataFrame(
-        {"NodeList": texts, "n": [count_nodes(text) or 0 for text in texts]}, schema={"NodeList": pl.String, "n": pl.Int64}
-    )
-    counts = cells.select("NodeList").join(sizes, on="NodeList", how="left", maintain_order="left")["n"]
-    piece = counts.fill_null(0).cum_sum() // MAX_NAMES
+    values = cells["NodeList"].unique().drop_nulls()
+    sizes = {text: count_nodes(text) or 0 for text in values.cast(pl.String)}
+    if sum(sizes.values()) * len(cells) <= MAX_NAMES:  # no more than if each row had all of them
+        yield cells
+        return
+    counts = cells["NodeList"].cast(pl.String).replace_strict(sizes, default=0, return_dtype=pl.Int64)
+    piece = counts.cum_sum() // MAX_NAMES
     if piece.n_unique() <= 1:
         yield cells
         return
@@ -92,17 +90,19 @@ def _slices(cells: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield cells.filter(piece == number)
 
 
-def _batch(cells: pl.DataFrame, rest: Cells, source: Source) -> Batch:
-    """The batch of some cells, and of the records that never became any."""
-    found = rows(cells, source)
+def _batch(frame: pl.DataFrame, cells: Cells, source: Source, *, is_first: bool) -> Batch:
+    """The batch of some of the cells, and with the first of the records that never became any."""
+    found = rows(frame, repaired(cells.raws), source)
     good, bad = found.filter(pl.col("reject").is_null()), found.filter(pl.col("reject").is_not_null())
     frames = {
         "jobs": conform(JOBS, good.filter(pl.col("step").is_null()), source),
         "job_steps": conform(STEPS, good.filter(pl.col("step").is_not_null()), source),
     }
-    refused = sorted([*rest.rejected, *bad.select("line", "reject", "raw").iter_rows()])
-    read = len(good) + len(refused) + rest.n_out_of_scope
-    return Batch(frames, rejects(refused, FORMAT.name, source), read, len(good), len(refused), rest.n_out_of_scope)
+    refused = [(line, reason, cells.raw(line)) for line, reason in bad.select("line", "reject").iter_rows()]
+    refused = sorted([*refused, *(cells.rejected if is_first else [])])
+    n_out_of_scope = cells.n_out_of_scope if is_first else 0
+    read = len(good) + len(refused) + n_out_of_scope
+    return Batch(frames, rejects(refused, FORMAT.name, source), read, len(good), len(refused), n_out_of_scope)
 
 
 FORMAT = Format("slurm_sacct", "1", "a logical row", (JOBS, STEPS), _claims, _parse)
