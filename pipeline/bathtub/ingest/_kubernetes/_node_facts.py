@@ -25,12 +25,13 @@ Condition = Mapping[str, object]
 
 def conditions(thing: Thing) -> tuple[dict[str, Condition], list[str]]:
     """The conditions by type, the first of each, and what is wrong with the list."""
-    listed = items(mapping(thing.fields.get("status")).get("conditions"))
-    named = [(name, each) for each in listed if (name := text(each.get("type")))]
+    told = mapping(thing.fields.get("status")).get("conditions")
+    n_told = len(told) if isinstance(told, list) else int(told is not None)
+    named = [(name, each) for each in items(told) if (name := text(each.get("type")))]
     found: dict[str, Condition] = {}
     for name, each in named:
         found.setdefault(name, each)
-    return found, ["bad_condition"] * (len(named) < len(listed)) + ["repeated_condition"] * (len(found) < len(named))
+    return found, ["bad_condition"] * (len(named) < n_told) + ["repeated_condition"] * (len(found) < len(named))
 
 
 def taints(thing: Thing) -> Iterator[tuple[str, Mapping[str, object]]]:
