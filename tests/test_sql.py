@@ -42,6 +42,8 @@ def given(path: Path) -> pl.DataFrame:
 def typed(values: list[str | None], column: str, kind: pl.DataType) -> pl.Series:
     """Texts of an input CSV as a column of a declared type; lists are joined by `;`."""
     plain = pl.Series(column, values, dtype=pl.String)
+    if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Datetime):
+        return plain.str.split(";").list.eval(pl.element().str.to_datetime(time_unit="us", time_zone="UTC"))
     if isinstance(kind, pl.List):
         return plain.str.split(";").cast(kind)
     if isinstance(kind, pl.Datetime):
