@@ -215,6 +215,29 @@ def test_every_state_that_is_a_failure_has_a_rule() -> None:
     assert set(failures) <= set(states)
 
 
+def test_reasons_of_agents_stand_for_kinds_and_events_that_are_known() -> None:
+    reasons = TABLES["agent_reasons"]
+    told = reasons.filter(pl.col("stands_for") == "fault").select("family", "kind").unique()
+    assert told.join(TABLES["host_fault_kinds"], on=["family", "kind"], how="anti").is_empty()
+    assert reasons.filter((pl.col("stands_for") != "fault") & pl.col("kind").is_not_null()).is_empty()
+    events = {word for word in words("agent_reasons", "stands_for") if word.startswith("node_")}
+    assert events <= words("node_event_roles", "event")
+    assert words("agent_reasons", "stands_for") - events == {"fault", "gpu_fault", "healthy", "notice"}
+
+
+def test_a_reason_of_an_agent_is_known_once() -> None:
+    reasons = TABLES["agent_reasons"]
+    assert reasons.select("condition", "condition_status", "reason").is_unique().all()
+    assert reasons.filter(pl.col("reason").is_null() & pl.col("condition_status").is_null()).is_empty()
+    assert reasons.filter(pl.col("condition").is_null() & pl.col("condition_status").is_not_null()).is_empty()
+
+
+def test_kinds_of_host_lines_name_known_components_and_severities() -> None:
+    assert words("host_fault_kinds", "component") <= words("components", "component")
+    assert words("host_fault_kinds", "severity") <= words("severities", "severity")
+    assert TABLES["host_fault_kinds"].select("family", "kind").is_unique().all()
+
+
 def test_own_rules_stand_over_the_shipped_ones_and_change_the_version(tmp_path: Path) -> None:
     own = TABLES["rules"].filter(pl.col("rule_id") == "xid-74").with_columns(component=pl.lit("switch_or_cable"))
     own.write_csv(tmp_path / "own.csv")
