@@ -30,11 +30,12 @@ FAMILIES = (
     "crash",
     "storage",
     "thermal",
+    "power",
     "limit",
     "library",
     "boot",
 )
-"""What host lines speak of: PCIe reports, slots, memory errors, network cards, killed programs, disks, stalls, …"""
+"""What host lines speak of: PCIe reports, slots, memory errors, network cards, killed programs, disks, stalls, power, …"""
 
 GPU_FAULTS = Table(
     name="gpu_faults",
