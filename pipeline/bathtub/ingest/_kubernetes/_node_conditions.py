@@ -52,13 +52,17 @@ def _label_rows(thing: Thing, source: Source) -> Iterator[Row]:
 
 
 def _keep_fault(collector: Collector, thing: Thing, node: str, condition: Condition) -> None:
-    """The Xid of a node whose GPUs are out of use; `raw` has no heartbeat, and is the same in every later export."""
+    """The Xid of a node whose GPUs are out of use: it came before its condition.
+
+    `raw` has no heartbeat, and is the same in every later export.
+    """
     reason, message = text(condition.get("reason")), text(condition.get("message"))
     times, doubts = _since(condition, collector.source)
     columns = xid_columns(reason, message, doubts)
     if columns is not None and text(condition.get("status")) == "False":
         raw = f"{GPU_CONDITION}=False {reason}: {message or ''}"[:RAW_LIMIT]
-        collector.keep("gpu_faults", {"line": thing.line, "node": node, **times, "raw": raw, **columns})
+        quality = "observation" if times["time_quality"] == "exact" else times["time_quality"]
+        collector.keep("gpu_faults", {"line": thing.line, "node": node, **times, "time_quality": quality, "raw": raw, **columns})
 
 
 def keep_conditions(collector: Collector, thing: Thing, node: str) -> None:
