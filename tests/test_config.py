@@ -1,5 +1,6 @@
 """bathtub.toml: what a file of the inbox is told by its path, and what is refused."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,11 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, said: str) -> N
 def test_a_zone_that_depends_on_the_machine_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="localtime"):
         loaded(tmp_path, "[cluster]\nzone = 'localtime'\n")
+
+
+def test_a_boot_is_told_by_the_rule_of_its_file_and_over_it_by_the_flag(tmp_path: Path) -> None:
+    text = '[[source]]\npath = "crashes/*.dmesg"\nbooted_at = 2026-01-31T08:15:00Z\n'
+    told, flagged = datetime(2026, 1, 31, 8, 15, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+    assert loaded(tmp_path, text).settings("crashes/n1.dmesg").booted_at == told
+    assert loaded(tmp_path, text).settings("other/n1.dmesg").booted_at is None
+    assert loaded(tmp_path, text, Flags(booted_at=flagged)).settings("crashes/n1.dmesg").booted_at == flagged

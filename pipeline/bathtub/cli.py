@@ -53,6 +53,7 @@ class Reading:
     tz: Tz = None
     node: Annotated[str | None, Parameter(help="node of files that name none")] = None
     collected_at: Annotated[str | None, Parameter(help="when the files were collected, ISO time")] = None
+    booted_at: Annotated[str | None, Parameter(help="when the machine was booted, for times since boot, ISO time")] = None
 
     def load(self) -> Any:
         """The configuration under these flags."""
@@ -66,6 +67,7 @@ class Reading:
             columns=tuple(name.strip() for name in self.columns.split(",")) if self.columns else (),
             delimiter=self.delimiter,
             collected_at=utc(self.collected_at) if self.collected_at else None,
+            booted_at=utc(self.booted_at) if self.booted_at else None,
         )
         return load(self.config, flags)
 

@@ -38,7 +38,8 @@ class SourceRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """What holds for files below the inbox whose path matches; the first matching rule holds.
 
     `path` is a glob (`*` within a folder, `**` across) in which `{node}` and `{job_id}` name a part to be taken. `epoch` is when
-    the relative times of a trace begin.
+    the relative times of a trace begin; `booted_at` is when the machine was booted (`uptime -s`) whose log has only times since
+    boot, in the source's zone unless it has an offset of its own.
     """
 
     path: str
@@ -49,6 +50,7 @@ class SourceRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     columns: tuple[str, ...] = ()
     delimiter: str | None = None
     epoch: datetime | None = None
+    booted_at: datetime | None = None
     collected_at: datetime | None = None
 
 
@@ -131,6 +133,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             columns=rule.columns,
             delimiter=rule.delimiter,
             epoch=rule.epoch,
+            booted_at=rule.booted_at,
             max_expanded_bytes=self.limits.max_expanded_bytes,
         )
 
@@ -146,6 +149,7 @@ class Flags:
     columns: tuple[str, ...] = ()
     delimiter: str | None = None
     collected_at: datetime | None = None
+    booted_at: datetime | None = None
 
 
 @cache
@@ -186,6 +190,7 @@ def _under_flags(rule: SourceRule, flags: Flags) -> SourceRule:
         "columns": flags.columns,
         "delimiter": flags.delimiter,
         "collected_at": flags.collected_at,
+        "booted_at": flags.booted_at,
     }
     return msgspec.structs.replace(rule, **{key: value for key, value in said.items() if value})
 

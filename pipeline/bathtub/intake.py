@@ -213,7 +213,7 @@ def _stat(path: Path) -> Stat:
 
 def written(settings: Settings) -> str:
     """The settings that change what is read, as JSON text."""
-    names = ("zone", "node", "job_id", "collected_at", "format", "columns", "delimiter", "epoch")
+    names = ("zone", "node", "job_id", "collected_at", "format", "columns", "delimiter", "epoch", "booted_at")
     kept = {name: getattr(settings, name) for name in names}
     return json.dumps({name: value for name, value in kept.items() if value}, default=str, sort_keys=True)
 

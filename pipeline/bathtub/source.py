@@ -46,7 +46,7 @@ class Settings:
     """What the configuration says about a file, because the file itself does not.
 
     `zone` is the IANA name of zone-less text; `columns` and `delimiter` are for text without a header;
-    `epoch` is when relative times begin.
+    `epoch` is when relative times begin, `booted_at` when the machine was booted whose kernel wrote times since boot.
     """
 
     cluster: str = "default"
@@ -58,6 +58,7 @@ class Settings:
     columns: tuple[str, ...] = ()
     delimiter: str | None = None
     epoch: datetime | None = None
+    booted_at: datetime | None = None
     max_expanded_bytes: int = MAX_EXPANDED
 
 

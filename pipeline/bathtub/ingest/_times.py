@@ -54,6 +54,16 @@ def source_zone(source: Source) -> str:
     return source.settings.zone
 
 
+def configured(time: datetime | None, source: Source) -> datetime | None:
+    """A time of the configuration in UTC; without an offset it is in the source's zone. None where there is none.
+
+    Raises Quarantine(`zone_required`).
+    """
+    if time is None or not FIRST_YEAR < time.year < LAST_YEAR:
+        return None
+    return localized(time, source_zone(source)).at if time.tzinfo is None else time.astimezone(UTC)
+
+
 def localized(naive: datetime, zone_name: str) -> Stamp:
     """A zone-less time read in a zone.
 

@@ -5,9 +5,10 @@ r"""The kernel ring buffer with times since boot: `dmesg`, with or without level
     <4>[  201.650687] BUG: unable to handle kernel NULL pointer dereference at 0000000000000010
 
 There is neither host nor wall time. The node comes from the configuration (a path pattern or `--node`). The wall time is known,
-and `derived`, where the buffer still holds the line of its boot about the system clock; else it is null, and the time since
-boot alone is kept. A clock that falls is that of another boot. pstore keeps the end of a crashed kernel's buffer
-(`dmesg-erst-*`); its parts can be out of order. A header such as `Panic#1 Part1` is out of scope.
+and `derived`, where the buffer still holds the line of its boot about the system clock, or the configuration says when the
+machine was booted (`booted_at`: for the first boot in the file); else it is null, and the time since boot alone is kept. A clock
+that falls is that of another boot. pstore keeps the end of a crashed kernel's buffer (`dmesg-erst-*`); its parts can be out of
+order. A header such as `Panic#1 Part1` is out of scope.
 """
 
 import re

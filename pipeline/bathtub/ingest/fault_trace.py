@@ -20,7 +20,7 @@ Quarantine: epoch_required, zone_required, file_too_large, truncated_json, bad_j
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from blake3 import blake3
@@ -28,7 +28,7 @@ from blake3 import blake3
 from bathtub.ingest import Batch, Format
 from bathtub.ingest._json import objects, opening, shown
 from bathtub.ingest._rows import Collector
-from bathtub.ingest._times import Stamp, checked, localized, source_zone
+from bathtub.ingest._times import Stamp, checked, configured
 from bathtub.schema import table
 from bathtub.source import Quarantine, Source
 
@@ -95,12 +95,10 @@ def _text(fault: Mapping[str, object], key: str) -> str | None:
 
 
 def _epoch(source: Source) -> datetime:
-    epoch = source.settings.epoch
-    if epoch is not None and epoch.tzinfo is None:
-        epoch = localized(epoch, source_zone(source)).at
+    epoch = configured(source.settings.epoch, source)
     if epoch is None:
         raise Quarantine("epoch_required", "its times are days after an epoch: name it as `epoch` of this source")
-    return epoch.astimezone(UTC)
+    return epoch
 
 
 def _pair(events: list[Event], batch: Collector, epoch: datetime) -> None:

@@ -3,7 +3,8 @@ r"""The journal with times since boot: `journalctl -o short-monotonic`.
     [12345.678901] gpu-a01 kernel: NVRM: Xid (PCI:0000:3b:00): 79, ...
     [12346.000001] gpu-a01 systemd[1]: Started session.
 
-The wall time is known, and `derived`, where the log still holds the line of its boot about the system clock; else it is null.
+The wall time is known, and `derived`, where the log still holds the line of its boot about the system clock, or the configuration
+says `booted_at`; else it is null.
 A clock that falls is that of another boot; the journal's own lines (`-- Boot ... --`) are out of scope. Lines of `dmesg` look
 alike: this format is claimed only where one host stands in all lines and a process or the kernel behind it.
 """

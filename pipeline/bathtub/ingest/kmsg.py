@@ -8,7 +8,8 @@ Priority (facility * 8 + level), sequence, microseconds since boot, flags, and p
 bytes are `\xNN`, a line break inside a message `\x0a`. Lines that begin with a blank are data of the record above and out of
 scope, like lines of any other shape. The kernel's own records have facility 0; others were written by programs, and their tag
 is the emitter. The node comes from the configuration. The wall time is known, and `derived`, where the buffer still holds the
-line of its boot about the system clock; else it is null. Reference: Documentation/ABI/testing/dev-kmsg of Linux.
+line of its boot about the system clock, or the configuration says `booted_at`; else it is null.
+Reference: Documentation/ABI/testing/dev-kmsg of Linux.
 
 Rejects: kmsg_bad_header, line_too_long.
 """
