@@ -17,12 +17,13 @@ NAMES = (
     "gcm_health",
     "gpud_events",
     "gpud_sqlite",
+    "hyperpod_events",
     "nvidia_smi_csv",
     "nvidia_smi_q",
     "nvidia_smi_xml",
     "nvsentinel",
 )
-PER_FORMAT = 190  # 2,090 inputs over the formats
+PER_FORMAT = 190  # 2,280 inputs over the formats
 PIECES = (
     b"9223372036854775792",
     b"-1",
