@@ -20,7 +20,7 @@ WHOLE_ROWS = 1 << 17
 FEW_ROWS = 1 << 15
 """Rows below which a file's rest waits for others."""
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
-LEVEL = 3
+LEVEL = 1
 
 
 @dataclass(frozen=True)

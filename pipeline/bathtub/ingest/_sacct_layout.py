@@ -33,6 +33,7 @@ JOB_ID = (
     r"(?P<base_job_id>[0-9]{1,10})(?:_(?P<array_task>[0-9]{1,10}|\[[^\]\n]*\]))?(?:\+(?P<het_offset>[0-9]{1,6}))?"
     r"(?:\.(?P<step>[0-9A-Za-z_]+)(?:\+(?P<het_component>[0-9]{1,6}))?)?"
 )
+JOB_OR_STEP = r"[0-9]{1,10}(?:\.[0-9A-Za-z_]+)?"
 JOB_ID_RAW = r"[0-9]{1,10}(?:\.[0-9A-Za-z_]+(?:\+[0-9]{1,6})?)?"
 TIME = f"(?:{LOCAL_TIME}{OFFSET}?|{EPOCH}|Unknown|None)?"
 KNOWN_STATE = rf"(?:{'|'.join(sorted(STATES | set(SHORT_STATES)))}|\?)(?: by [0-9]+)?"

@@ -1,6 +1,7 @@
 """Cells of `sacct` to rows of `jobs` and `job_steps`, as expressions over a block."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -8,11 +9,14 @@ import pyarrow as pa
 
 from bathtub.ingest import _slurm_values as slurm
 from bathtub.ingest._hostlist import NO_NODE, expand_nodes
-from bathtub.ingest._sacct_layout import JOB_ID, JOB_ID_RAW, refuse_fixed_width
+from bathtub.ingest._sacct_layout import JOB_ID, JOB_ID_RAW, JOB_OR_STEP, refuse_fixed_width
 from bathtub.ingest._sacct_times import TIMES, quality, with_times
 from bathtub.ingest._tres import count_gpus, names_gpus
 from bathtub.source import Source
 
+Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
+MAX_CODES = 1 << 20
+_NOTHING, _NO_NUMBER = pl.lit(None, pl.String), pl.lit(None, pl.Int64)
 CUT_STATE = r"^[A-Z_]+( by [0-9]*)?\+$"
 """A state that sacct cut to its column's width: `OUT_OF_ME+`."""
 
@@ -39,10 +43,18 @@ def _values(cells: pl.DataFrame) -> pl.DataFrame:
     """The columns that need one cell or two. Cells that repeat are read once per distinct value."""
     for columns, read in _repeated():
         cells = _once(cells, columns, read)
-    ids = cells["JobID"].str.extract_groups(f"^{JOB_ID}$").struct.unnest()
-    cells = cells.hstack(ids.with_columns(pl.col("het_offset", "het_component").cast(pl.Int64)))
+    cells = cells.hstack(_ids(cells["JobID"]))
     elapsed = pl.coalesce(slurm.whole_number(pl.col("ElapsedRaw")), slurm.duration_s(pl.col("Elapsed")))
     return cells.with_columns(*_identity(), elapsed_s=elapsed)
+
+
+def _ids(texts: pl.Series) -> pl.DataFrame:
+    """The parts of the job ids. Where none is of an array or a heterogeneous job, a plain split gives them."""
+    if texts.str.contains(f"^{JOB_OR_STEP}$").all():
+        parts = texts.str.split_exact(".", 1).struct.rename_fields(["base_job_id", "step"]).struct.unnest()
+        return parts.select("base_job_id", array_task=_NOTHING, het_offset=_NO_NUMBER, step="step", het_component=_NO_NUMBER)
+    ids = texts.str.extract_groups(f"^{JOB_ID}$").struct.unnest()
+    return ids.with_columns(pl.col("het_offset", "het_component").cast(pl.Int64))
 
 
 def _repeated() -> Iterator[tuple[list[str], dict[str, pl.Expr]]]:
@@ -86,12 +98,29 @@ def _names(texts: pl.Series) -> pl.Series:
 
 
 def _once(cells: pl.DataFrame, columns: list[str], read: Mapping[str, pl.Expr]) -> pl.DataFrame:
-    """The cells with what is read from each distinct value of some columns once; they meet by the values' numbers."""
-    codes = cells.select(pl.col(columns).to_physical())
-    distinct = cells.select(columns).unique()
-    values = distinct.select(pl.col(columns).to_physical()).hstack(distinct.cast(pl.String).select(**read))
-    found = codes.join(values, on=columns, how="left", nulls_equal=True, maintain_order="left")
-    return cells.hstack(found.drop(columns))
+    """The cells with what is read from each distinct value of some columns once."""
+    if cells.is_empty():
+        return cells.hstack(cells.select(pl.col(columns).cast(pl.String)).select(**read))
+    code = np.zeros(len(cells), dtype=np.int64)
+    for column in columns:
+        number = cells[column].to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
+        code = code * (number.max() + 1) + number
+    sample, at = _distinct(code)
+    values = cells.select(columns)[sample].cast(pl.String).select(**read)
+    return cells.hstack(values[at])
+
+
+def _distinct(code: Codes) -> tuple[Codes, Codes]:
+    """The place of one of each distinct number, and for each number which of these it is."""
+    if code.max() > MAX_CODES:
+        _, sample, at = np.unique(code, return_index=True, return_inverse=True)
+        return sample, at
+    place = np.full(code.max() + 1, -1)
+    place[code] = np.arange(len(code))
+    present = np.flatnonzero(place >= 0)
+    sample = place[present]
+    place[present] = np.arange(len(present))
+    return sample, place[code]
 
 
 def _identity() -> list[pl.Expr]:
