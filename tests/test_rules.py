@@ -11,6 +11,7 @@ import pytest
 from bathtub import knowledge
 from bathtub.config import Config, ConfigError, Knowledge
 from bathtub.ingest import _slurm_values as slurm
+from bathtub.ingest._kubernetes import _pod_ends as kubernetes
 from bathtub.nightly import parameters
 from bathtub.warehouse import build, connect
 from tests.test_sql import shapes
@@ -199,7 +200,7 @@ def test_components_have_a_row_of_the_published_table() -> None:
 
 
 def test_every_state_that_the_format_knows_is_judged() -> None:
-    assert words("scheduler_states", "state") >= slurm.STATES
+    assert words("scheduler_states", "state") == slurm.STATES | kubernetes.STATES
 
 
 def test_an_end_is_closed_and_has_a_cause() -> None:

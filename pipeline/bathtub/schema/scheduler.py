@@ -26,7 +26,7 @@ _STATE: tuple[Column, ...] = (
 JOBS = Table(
     name="jobs",
     doc="One row per record of an attempt (a job, or a run of a pod); exports overlap, staging keeps the final record of each.",
-    key=("source_id", "line"),
+    key=("source_id", "line", "run"),
     day_of="submitted_at",
     domain=(("time_quality", TIME_QUALITY),),
     columns=(
@@ -37,8 +37,17 @@ JOBS = Table(
             "string",
             "what runs and ends as one: `namespace/kind/name` of a pod's job; null for Slurm",
         ),
-        Column("base_job_id", "string", "number in front of `_` and `+`: the array's, or the heterogeneous job's leader"),
-        Column("array_task", "string", "array task: a number, or a list in brackets of tasks that still wait"),
+        Column("run", "int64", "restarts of the pod's main container before this run of it; null for Slurm"),
+        Column(
+            "base_job_id",
+            "string",
+            "number in front of `_` and `+`: the array's, or the heterogeneous job's leader; the name of a pod's job",
+        ),
+        Column(
+            "array_task",
+            "string",
+            "array task: a number, or a list in brackets of tasks that still wait; a pod's place in its job: worker-3",
+        ),
         Column("het_offset", "int64", "component of a heterogeneous job, 0 is the leader"),
         Column("derived_exit_code", "int64", "highest exit code of the steps"),
         Column("derived_exit_signal", "int64", "signal of that step"),
