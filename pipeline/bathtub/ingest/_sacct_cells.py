@@ -1,7 +1,8 @@
 """Lines of `sacct` to a frame of cells: as columns where a line is plainly one record, else one by one.
 
 A line with exactly the header's delimiters and ids, a known state, times and numbers in their places is a record by
-every rule of the exact splitter, and none can reach into it. So only the runs of other lines are split exactly.
+every rule of the exact splitter, and none can reach into it. So only the runs of other lines are split exactly, and with
+them the line before such a run where its last text may go on in it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,6 +21,7 @@ from bathtub.ingest._sacct_records import Records, split_records
 REPEATED = (
     "Suspended", "State", "ExitCode", "DerivedExitCode", "NNodes", "AllocNodes", "NodeList", "FailedNode", "AllocTRES", "ReqTRES",
     "ReqMem", "Timelimit", "TimelimitRaw", "Restarts", "Partition", "Account", "User", "QOS", "Reason",
+    "Cluster",
 )  # fmt: skip
 """Columns of few distinct values: kept as such, and read once per value."""
 SINGLE = ("JobID", "JobIDRaw", "Submit", "Start", "End", "Elapsed", "ElapsedRaw", "JobName", "SubmitLine")
@@ -52,9 +54,13 @@ class Lines:
         """How many they are."""
         return self.text.count(b"\n")
 
+    def between(self, start: int, end: int) -> list[str]:
+        """Some of the lines; the last one alone is not looked for among all."""
+        return Lines(self.behind(start), self.is_crlf).listed if start == self.n - 1 else self.listed[start:end]
+
     def behind(self, taken: int) -> bytes:
         """The text without its first lines."""
-        return b"" if taken == self.n else b"\n".join(self.text.split(b"\n", taken)[taken:])
+        return b"\n".join(self.text.rsplit(b"\n", self.n - taken + 1)[1:]) if taken else self.text
 
 
 @dataclass
@@ -79,7 +85,7 @@ class Cells:
 
 def split_cells(lines: Lines, layout: Layout, *, first_line: int, is_last: bool) -> Cells:
     """The records of the lines. Unless they are the last, a record that may go on behind them is not taken."""
-    plain, odd = _plain(lines, layout) if lines.n else (EMPTY, np.array([], dtype=np.int64))
+    plain, odd = _plain(lines, layout, is_last=is_last) if lines.n else (EMPTY, np.array([], dtype=np.int64))
     found = _odd(lines, odd, layout, is_last=is_last)
     frame = pl.concat([plain, _frame(found, layout)]).sort("line") if found.kept else plain
     return Cells(
@@ -119,7 +125,7 @@ def _places(layout: Layout, name: str) -> list[int]:
     return [at for at, other in enumerate(layout.names) if other == name]
 
 
-def _plain(lines: Lines, layout: Layout) -> tuple[pl.DataFrame, Places]:
+def _plain(lines: Lines, layout: Layout, *, is_last: bool) -> tuple[pl.DataFrame, Places]:
     """The records that are one line each, as columns, and the positions of the other lines."""
     parts, places = _columns(lines, layout)
     checks = [_fits(parts[str(at)], STRICT[name]) for at, name in enumerate(layout.names) if name in STRICT]
@@ -128,6 +134,10 @@ def _plain(lines: Lines, layout: Layout) -> tuple[pl.DataFrame, Places]:
     is_plain = parts.select(pl.all_horizontal(pl.lit(each) for each in checks)).to_series()
     is_odd = np.ones(lines.n, dtype=bool)
     is_odd[places[is_plain.to_numpy()]] = False
+    if layout.ends_in_text:
+        is_odd[:-1] |= is_odd[1:].copy()
+        is_odd[-1] |= not is_last
+        is_plain = pl.Series(~is_odd[places])
     wanted = parts.select(pl.lit(pl.Series("line", places)), *(_cell(_places(layout, name), name) for name in WANTED))
     return (wanted if is_plain.all() else wanted.filter(is_plain)), np.flatnonzero(is_odd)
 
@@ -189,7 +199,7 @@ def _odd(lines: Lines, odd: Places, layout: Layout, *, is_last: bool) -> Records
     total = Records(taken=lines.n)
     for run in np.split(odd, np.flatnonzero(np.diff(odd) > 1) + 1) if len(odd) else []:
         start, end = int(run[0]), int(run[-1]) + 1
-        found = split_records(lines.listed[start:end], layout, is_last=is_last or end < lines.n)
+        found = split_records(lines.between(start, end), layout, is_last=is_last or end < lines.n)
         total.kept += [(start + at, cells, raw) for at, cells, raw in found.kept]
         total.rejected += [(start + at, reason, raw) for at, reason, raw in found.rejected]
         total.n_out_of_scope += found.n_out_of_scope

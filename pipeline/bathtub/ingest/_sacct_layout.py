@@ -39,6 +39,7 @@ TIME = f"(?:{LOCAL_TIME}{OFFSET}?|{EPOCH}|Unknown|None)?"
 KNOWN_STATE = rf"(?:{'|'.join(sorted(STATES | set(SHORT_STATES)))}|\?)(?: by [0-9]+)?"
 _DURATION = r"(?:(?:[0-9]+-)?(?:[0-9]+:)?[0-9]+:[0-9]+(?:\.[0-9]+)?|INVALID)?"
 _NUMBER = "[0-9]*"
+_SIGNED = "-?[0-9]*"
 
 _IDS = {"JobID": JOB_ID, "JobIDRaw": JOB_ID_RAW}
 _TIMES = dict.fromkeys(("Submit", "Start", "End", "Eligible"), TIME)
@@ -48,7 +49,8 @@ STRICT = {
     **_TIMES,
     **dict.fromkeys(("ExitCode", "DerivedExitCode"), "(?:[0-9]+:[0-9]+)?"),
     **dict.fromkeys(("Elapsed", "Suspended"), _DURATION),
-    **dict.fromkeys(("ElapsedRaw", "NNodes"), _NUMBER),
+    "ElapsedRaw": _SIGNED,
+    "NNodes": _NUMBER,
 }
 LOOSE = {**_IDS, "State": r"[A-Z_?]+(?: by [0-9]+)?", **_TIMES}
 FINE = {
@@ -62,7 +64,7 @@ FINE = {
 COMMAND = (
     "sacct -a -D -P -S <from> -E <to> -o JobID,JobIDRaw,Submit,Start,End,ElapsedRaw,State,ExitCode,NodeList,AllocTRES,JobName"
 )
-_NAME_AND_DELIMITER = re.compile(r"[A-Za-z]+([^A-Za-z ,\t\r\n]+)[A-Za-z]")
+_NAME_AND_DELIMITER = re.compile(r"[A-Za-z]*([^A-Za-z ,\t\r\n]+)[A-Za-z]")  # the first column may be blank
 _FIXED_HEADER = re.compile(r"\s*[A-Za-z]+(?:\s+[A-Za-z]+)+\s*")
 _RULER = re.compile(r"\s*-+(?:\s+-+)+\s*")
 
@@ -92,6 +94,11 @@ class Layout:
         return tuple(at for at, name in enumerate(self.names) if name in FREE_TEXT)
 
     @cached_property
+    def ends_in_text(self) -> bool:
+        """Whether the last column may hold anything and nothing closes it: a full line may not be all of its record."""
+        return not self.is_trailing and self.free_text[-1:] == (len(self.names) - 1,)
+
+    @cached_property
     def checks(self) -> dict[str, tuple[tuple[int, re.Pattern[str]], ...]]:
         """Position and shape of the columns that have one, for each degree of strictness."""
         degrees = {"strict": STRICT, "loose": LOOSE, "fine": FINE}
@@ -113,6 +120,13 @@ class Layout:
         head = self.free_text[0] if self.free_text else len(self.names)
         parts = line.split(self.delimiter, head)
         return len(parts) > head and all(shape.fullmatch(parts[at]) for at, shape in self.checks["loose"] if at < head)
+
+    def may_be_torn(self, line: str) -> bool:
+        """Whether a short line may be what is left of a record: what stands in it whole has the shape of its column."""
+        parts = line.split(self.delimiter)
+        head = min([*self.free_text[:1], max(1, len(parts) - 1)])
+        shapes = [(at, shape) for at, shape in self.checks["loose"] if at < head]
+        return all(shape.fullmatch(parts[at]) for at, shape in shapes) if shapes else len(parts) > 1
 
     def can_close(self, line: str) -> bool:
         """Whether it can end with a line: the columns behind the last free text stand in it whole."""
@@ -138,7 +152,8 @@ def read_header(line: str, delimiter: str | None = None, *, is_strict: bool = Tr
     names = bare.split(chosen)
     is_trailing = names[-1] == ""
     named = tuple(FIELDS.get(name.lower(), name) for name in names[: len(names) - is_trailing])
-    if "JobID" not in names or (is_strict and ("State" not in names or any(name.lower() not in FIELDS for name in named))):
+    unknown = {name for name in named[not named[0] :] if name.lower() not in FIELDS}
+    if "JobID" not in names or (is_strict and ("State" not in names or unknown)):
         return None
     return Layout(named, chosen, is_trailing, line.endswith("\r"))
 

@@ -1,13 +1,15 @@
 """Lines of `sacct` to records: nothing is escaped, so delimiters and line breaks may stand in the free text.
 
 A line with fewer delimiters than the header opens a record, and the following lines are appended until it is full.
-A line that starts a record by itself ends it. Surplus delimiters are rejoined in the free text where exactly one
+A line that starts a record by itself ends it. Where the last column is free text, a full line may go on in lines with
+fewer delimiters; they are its own where a record or the end of the text follows, and none of them may be the rest of
+another record. Blank lines at their end are not. Surplus delimiters are rejoined in the free text where exactly one
 reading has ids, state and times in their places. What cannot be mended is rejected by itself.
 """
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 
 from bathtub.ingest._sacct_layout import Layout, is_blank, is_message, read_header
@@ -48,6 +50,8 @@ def split_records(lines: list[str], layout: Layout, *, is_last: bool) -> Records
             found.taken += 1
             continue
         reading = _read(lines, start, layout, is_last=is_last)
+        if reading is not None and reading.cells is not None and layout.ends_in_text:
+            reading = _with_rest(lines, reading, reading.cells, layout, is_last=is_last)
         if reading is None:
             return found
         _note(found, lines, reading)
@@ -126,6 +130,35 @@ def _read(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> _Re
     if is_last or stop < len(lines):
         return full.settled(lines, start, stop)
     return None
+
+
+def _with_rest(lines: list[str], reading: _Reading, cells: list[str], layout: Layout, *, is_last: bool) -> _Reading | None:
+    """A record with the lines in which its last text goes on; None where lines that are not here yet may do so."""
+    if not layout.fits(cells, "loose"):
+        return reading
+    end = _rest_end(lines, reading.end, layout, is_last=is_last)
+    if end is None:
+        return None
+    return replace(reading, end=end, cells=[*cells[:-1], "\n".join([cells[-1], *lines[reading.end : end]])])
+
+
+def _rest_end(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> int | None:
+    """Where the lines end that go on with a text: nowhere, unless what follows them shows that they are nothing else."""
+    end, size = start, 0
+    stop = min(len(lines), start + MAX_LINES)
+    for at in range(start, stop):
+        line = lines[at]
+        size += len(line) + 1
+        if is_blank(line):
+            continue
+        if starts_record(line, layout) or layout.can_open(line) or is_foreign(line, layout):
+            return end
+        if size > MAX_CHARACTERS or line.count(layout.delimiter) >= layout.n_delimiters or layout.may_be_torn(line):
+            return start
+        end = at + 1
+    if stop < len(lines):
+        return start
+    return end if is_last else None
 
 
 @dataclass

@@ -11,6 +11,7 @@ from bathtub.ingest import _slurm_values as slurm
 from bathtub.ingest._hostlist import NO_NODE, expand_nodes
 from bathtub.ingest._sacct_layout import JOB_ID, JOB_ID_RAW, JOB_OR_STEP, refuse_fixed_width
 from bathtub.ingest._sacct_times import TIMES, quality, with_times
+from bathtub.ingest._sacct_window import Window, with_clipping
 from bathtub.ingest._tres import count_gpus, names_gpus
 from bathtub.source import Source
 
@@ -21,16 +22,16 @@ CUT_STATE = r"^[A-Z_]+( by [0-9]*)?\+$"
 """A state that sacct cut to its column's width: `OUT_OF_ME+`."""
 
 
-def rows(cells: pl.DataFrame, repaired: Sequence[int], source: Source) -> pl.DataFrame:
+def rows(cells: pl.DataFrame, repaired: Sequence[int], source: Source, window: Window | None = None) -> pl.DataFrame:
     """The cells with the columns of both tables, `step` null on job rows, and `reject`: why a record is none.
 
-    `repaired` are the lines of records with undecodable bytes.
+    `repaired` are the lines of records with undecodable bytes; the window is that of an export of the accounting.
     """
     states = cells["State"].unique().cast(pl.String)
     cut = states.filter(states.str.contains(CUT_STATE))
     if len(cut):
         refuse_fixed_width(cut.to_list())
-    frame = with_times(_values(cells), source)
+    frame = with_clipping(with_times(_values(cells), source), window)
     frame = frame.with_columns(
         seen_at=pl.coalesce("ended_at", "started_at", "submitted_at"),
         time_source=pl.lit("scheduler"),
@@ -69,12 +70,14 @@ def _repeated() -> Iterator[tuple[list[str], dict[str, pl.Expr]]]:
     is_known = state.is_in(list(slurm.STATES)).fill_null(value=False)
     yield ["State"], {"state": state, "is_state_known": is_known, "cancelled_by": slurm.cancelled_by(cell("State"))}
     for name, prefix in (("ExitCode", "exit"), ("DerivedExitCode", "derived_exit")):
-        yield [name], {f"{prefix}_code": slurm.exit_part(cell(name), 1), f"{prefix}_signal": slurm.exit_part(cell(name), 2)}
+        code, signal = slurm.exit_part(cell(name), 1), slurm.exit_part(cell(name), 2)
+        is_bad = cell(name).is_not_null() & code.is_null()
+        yield [name], {f"{prefix}_code": code, f"{prefix}_signal": signal, f"is_bad_{prefix}_code": is_bad}
     limits = cell("Timelimit"), cell("TimelimitRaw")
     yield ["Timelimit", "TimelimitRaw"], {"timelimit_s": slurm.limit_s(*limits), "timelimit_kind": slurm.limit_kind(*limits)}
     memory = cell("ReqMem")
     yield ["ReqMem"], {"req_mem_bytes": slurm.memory_bytes(memory), "req_mem_basis": slurm.memory_basis(memory)}
-    suspended, restarts, n_nodes = cell("Suspended"), cell("Restarts"), pl.coalesce("NNodes", "AllocNodes")
+    suspended, restarts, n_nodes = cell("Suspended"), cell("Restarts"), pl.coalesce("AllocNodes", "NNodes")
     yield ["Suspended"], {"suspended_s": slurm.duration_s(suspended), "is_bad_suspended": slurm.is_bad_duration(suspended)}
     yield ["Restarts"], {"restarts": slurm.whole_number(restarts), "is_bad_restarts": slurm.is_bad_number(restarts)}
     number = slurm.whole_number(n_nodes)
@@ -139,17 +142,12 @@ def _identity() -> list[pl.Expr]:
 
 def _reject() -> pl.Expr:
     cell = pl.col
-    has_exit_code = cell("ExitCode").is_not_null() & cell("exit_code").is_null()
-    has_derived = cell("DerivedExitCode").is_not_null() & cell("derived_exit_code").is_null()
-    elapsed = slurm.is_bad_number(cell("ElapsedRaw")).fill_null(value=False)
     reasons = {
         "bad_job_id": cell("base_job_id").is_null(),
         "bad_job_id_raw": ~cell("JobIDRaw").str.contains(f"^{JOB_ID_RAW}$"),
         "bad_submit_time": cell("is_bad_submitted_at"),
         "bad_start_time": cell("is_bad_started_at"),
         "bad_end_time": cell("is_bad_ended_at"),
-        "bad_elapsed": elapsed | slurm.is_bad_duration(cell("Elapsed")).fill_null(value=False),
-        "bad_exit_code": has_exit_code | has_derived,
     }
     return pl.coalesce(pl.when(is_bad).then(pl.lit(reason)) for reason, is_bad in reasons.items())
 
@@ -162,10 +160,13 @@ def _flags(frame: pl.DataFrame, repaired: Sequence[int]) -> pl.Expr:
         "key_without_raw_id": pl.col("job_id_raw").is_null(),
         "ambiguous_time": pl.any_horizontal(f"is_ambiguous_{column}" for column in TIMES.values()),
         "elapsed_disagrees": pl.col("step").is_null() & (run_s != pl.col("elapsed_s")),
+        "clipped_times": pl.col("is_clipped"),
         "decoded_with_replacement": pl.col("line").is_in(repaired),
         "bad_node_list": pl.col("node_list").is_not_null() & pl.col("nodes").is_null(),
         "bad_gpu_count": pl.any_horizontal("is_bad_n_gpus", "is_bad_n_gpus_requested"),
         "bad_node_count": pl.col("is_bad_n_nodes"),
+        "bad_elapsed": pl.any_horizontal(slurm.is_bad_number(pl.col("ElapsedRaw")), slurm.is_bad_duration(pl.col("Elapsed"))),
+        "bad_exit_code": pl.any_horizontal("is_bad_exit_code", "is_bad_derived_exit_code"),
         "bad_suspended": pl.col("is_bad_suspended"),
         "bad_memory": pl.col("ReqMem").is_not_null() & pl.col("req_mem_bytes").is_null(),
         "bad_restarts": pl.col("is_bad_restarts"),

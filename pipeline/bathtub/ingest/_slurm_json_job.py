@@ -46,12 +46,17 @@ class Job:
     def __getitem__(self, column: str) -> object:
         return values.at(self.found, PATHS.get(column, (column, column))[self.is_controllers])
 
+    @property
+    def is_clipped(self) -> bool:
+        """Whether the accounting gives an end to a record that is open, as `-T` does."""
+        return not self.is_controllers and values.state(self.states) in values.OPEN and bool(values.number(self["ended_at"]))
+
     def times(self) -> dict[str, object]:
         """The three times as they stand, without those that are only expected."""
         raw = {column: self[column] for column in TIMES}
-        if self.is_controllers and not self.states & (values.BASES - values.OPEN):
+        if self.is_clipped or (self.is_controllers and not self.states & (values.BASES - values.OPEN)):
             raw["ended_at"] = None
-        if self.is_controllers and "PENDING" in self.states:
+        if "PENDING" in self.states and (self.is_clipped or self.is_controllers):
             raw["started_at"] = None
         return raw
 
@@ -64,10 +69,7 @@ def reject(job: Job) -> str | None:
     for column, value in job.times().items():
         if values.is_bad_number(value) or not 0 <= (values.number(value) or 0) < _LAST_SECOND:
             return TIMES[column]
-    if values.is_bad_number(job["elapsed_s"]):
-        return "bad_elapsed"
-    codes = [values.at(job[name], "return_code") for name in ("exit_code", "derived_exit_code")]
-    return "bad_exit_code" if any(map(values.is_bad_number, codes)) else None
+    return None
 
 
 def instant(value: object) -> datetime | None:

@@ -18,11 +18,12 @@ def job_row(job: Job, source: Source) -> dict[str, object]:
     derived_code, derived_signal = values.exit_pair(job["derived_exit_code"])
     size, basis = values.memory(job["per_node"], job["per_cpu"], values.at(job.found, "required.memory"))
     timelimit_s, timelimit_kind = values.limit(job["timelimit"])
+    elapsed_s = values.number(job["elapsed_s"])
     row = {
         **shared,
         **_identity(job),
         **_clock(shared, source),
-        "elapsed_s": values.number(job["elapsed_s"]),
+        "elapsed_s": elapsed_s if elapsed_s is not None and elapsed_s >= 0 else None,
         "suspended_s": values.number(job["suspended_s"]),
         "cancelled_by": _user_id(job["kill_request_user"]),
         "n_nodes": values.number(job["n_nodes"]),
@@ -43,7 +44,7 @@ def job_row(job: Job, source: Source) -> dict[str, object]:
         "reason": values.text(job["reason"]),
         "submit_line": values.text(job["submit_line"]),
     }
-    return row | {"flags": list(_flags(row, doubts))}
+    return row | {"flags": [*_flags(row, doubts), *_unread(job)]}
 
 
 def step_rows(job: Job, row: Row, source: Source) -> Iterator[dict[str, object] | None]:
@@ -119,6 +120,15 @@ def _clock(row: Row, source: Source) -> Row:
         return {"time_source": "scheduler", "time_quality": "unknown"}
     quality = "future" if seen_at > source.collected_at + TOLERANCE else "exact"
     return {"seen_at": seen_at, "time_source": "scheduler", "time_quality": quality}
+
+
+def _unread(job: Job) -> Iterator[str]:
+    if values.is_bad_number(job["elapsed_s"]) or (values.number(job["elapsed_s"]) or 0) < 0:
+        yield "bad_elapsed"
+    if values.is_bad_exit(job["exit_code"]) or values.is_bad_exit(job["derived_exit_code"]):
+        yield "bad_exit_code"
+    if job.is_clipped:
+        yield "clipped_times"
 
 
 def _user_id(value: object) -> str | None:

@@ -100,13 +100,13 @@ def state(names: set[str]) -> str | None:
 def exit_pair(value: object) -> tuple[int | None, int | None]:
     """Exit code and signal as `code:signal` prints them: a program that exited has signal 0, one that was killed code 0.
 
-    A bare number is the raw wait status. Both are null where the status says that there is none yet.
+    A bare number is the raw wait status. Both are null where the status says that there is none yet, or it cannot be read.
     """
     status = words(at(value, "status"))
     if not isinstance(value, dict) or value.keys() & _STRUCT:
         raw = number(value)
         return (None, None) if raw is None else (raw >> 8 & 0xFF, raw & 0x7F)
-    if status & {"PENDING", "INVALID"}:
+    if status & {"PENDING", "INVALID"} or is_bad_exit(value):
         return None, None
     code = number(value.get("return_code"))
     signals = [number(at(value, f"signal.{key}")) for key in ("id", "signal_id")]
@@ -114,6 +114,11 @@ def exit_pair(value: object) -> tuple[int | None, int | None]:
     if not status and code is None and signal is None:
         return None, None
     return code or 0, signal or 0
+
+
+def is_bad_exit(value: object) -> bool:
+    """Whether an exit code is there and cannot be read."""
+    return is_bad_number(at(value, "return_code"))
 
 
 def tres(value: object) -> str | None:

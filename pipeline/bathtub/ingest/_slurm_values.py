@@ -87,7 +87,7 @@ def limit_kind(limit: pl.Expr, raw_minutes: pl.Expr) -> pl.Expr:
         .then(None)
         .when(text.is_in(["UNLIMITED", "4294967295"]))
         .then(pl.lit("unlimited"))
-        .when(text == "Partition_Limit")
+        .when(text.is_in(["Partition_Limit", "4294967294"]))
         .then(pl.lit("partition"))
         .when(limit_s(limit, raw_minutes).is_null())
         .then(pl.lit("invalid"))

@@ -12,9 +12,12 @@ cluster itself (NodeName blank), repeated headers and messages of the client are
 Times are epoch seconds, or local without a zone (then the source must have one), or with their own offset. The default window
 of the command is one day: ask for `All_Time` or `start=`.
 
-Not read: CPUs and TRES of the row; Cluster, since the configuration names it.
+A row that names another Cluster than the configured one is that one's, flagged; where none is configured, another than the
+first row.
 
-Flags: ambiguous_time, bad_reason_time.
+Not read: CPUs and TRES of the row.
+
+Flags: ambiguous_time, bad_reason_time, other_cluster.
 Rejects: field_count (a reason that holds the delimiter is joined again, a line break in it is not), bad_nodes, bad_start_time,
 bad_end_time, ends_before_start, line_too_long.
 Quarantine: zone_required, columns_required.
@@ -25,6 +28,7 @@ from collections.abc import Iterator, Mapping
 from bathtub.ingest import Batch, Format
 from bathtub.ingest._node_rows import NodeRows, told
 from bathtub.ingest._node_values import NO_STATE, moment, node_state, person, words
+from bathtub.ingest._slurm_cluster import Clusters
 from bathtub.ingest._slurm_table import Record, opening, records
 from bathtub.schema import table
 from bathtub.source import Source
@@ -69,7 +73,7 @@ def _row(cells: Mapping[str, str], source: Source) -> dict[str, object] | str:
     }
 
 
-def _take(record: Record, rows: NodeRows, source: Source) -> None:
+def _take(record: Record, rows: NodeRows, source: Source, clusters: Clusters) -> None:
     cells = record.cells
     if cells is None or not cells.get("NodeName"):
         if record.reason is not None:
@@ -79,19 +83,20 @@ def _take(record: Record, rows: NodeRows, source: Source) -> None:
     if isinstance(row, str):
         rows.collector.reject(record.line, row, record.raw)
     else:
+        clusters.note(record.line, cells.get("Cluster"))
         rows.take(record.line, cells["NodeName"], row, record.raw)
 
 
 def _parse(source: Source) -> Iterator[Batch]:
     """Batches of an export."""
-    rows = NodeRows(FORMAT.name, source)
+    rows, clusters = NodeRows(FORMAT.name, source), Clusters(source)
     for record in records(source, FREE, frozenset({"NodeName"})):
         rows.n_read += 1
-        _take(record, rows, source)
+        _take(record, rows, source, clusters)
         if rows.is_full:
-            yield rows.collector.batch(rows.n_read)
+            yield clusters.told(rows.collector.batch(rows.n_read))
             rows = NodeRows(FORMAT.name, source)
-    yield rows.collector.batch(rows.n_read)
+    yield clusters.told(rows.collector.batch(rows.n_read))
 
 
-FORMAT = Format("slurm_events", "1", "a row", (table("node_states"),), _claims, _parse)
+FORMAT = Format("slurm_events", "2", "a row", (table("node_states"),), _claims, _parse)

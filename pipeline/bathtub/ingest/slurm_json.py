@@ -18,12 +18,15 @@ is a set: a flag such as REQUEUED stands over the base, as in the text form. Exi
 prints. Of a job that has not ended the controller gives an end that it only expects, and of one that waits such a start:
 they are null. Several answers in one file are read one after another. No size limit: it is read as a stream.
 
-Not read: usage (CPU time, memory, disk, energy), paths, `warnings`; `cluster`, since the configuration names it.
+Of an export of several clusters each job has its own in `cluster`, as in the text form. `-T` clips here too: an open job
+with an end has none (`clipped_times`); a clipped start cannot be told, since nothing is read twice.
+
+Not read: usage (CPU time, memory, disk, energy), paths, `warnings`.
 
 Flags: key_without_submit, elapsed_disagrees, bad_node_list, bad_tres, bad_step (the step is left out), unknown_state_flag,
-unknown_parser, decoded_with_replacement.
+unknown_parser, decoded_with_replacement, bad_elapsed, bad_exit_code, clipped_times, other_cluster.
 
-Rejects: not_an_object, bad_job_id, bad_submit_time, bad_start_time, bad_end_time, bad_elapsed, bad_exit_code, answer_error.
+Rejects: not_an_object, bad_job_id, bad_submit_time, bad_start_time, bad_end_time, answer_error.
 
 Quarantine: truncated_json, bad_json, no_jobs.
 """
@@ -37,6 +40,7 @@ import polars as pl
 from bathtub.ingest import Batch, Format
 from bathtub.ingest._json import objects, opening, shown
 from bathtub.ingest._rows import Collector, Row
+from bathtub.ingest._slurm_cluster import Clusters
 from bathtub.ingest._slurm_json_job import Job, reject
 from bathtub.ingest._slurm_json_rows import job_row, step_rows
 from bathtub.ingest._slurm_json_values import at, text
@@ -63,19 +67,19 @@ def _claims(head: bytes, _name: str) -> bool:
 def _parse(source: Source) -> Iterator[Batch]:
     """Batches of jobs, then the errors that the answer reports."""
     common = ["unknown_parser"] if _has_unknown_parser(source) else []
-    batch, done, n_held = Collector(FORMAT.name, source), 0, 0
+    batch, done, n_held, clusters = Collector(FORMAT.name, source), 0, 0, Clusters(source)
     records = chain(objects(source, "jobs.item"), ((each,) for each in objects(source, "errors.item")))
     for number, found in enumerate(records, start=1):
-        n_held += _take(batch, number, found, common)
+        n_held += _take(batch, number, found, common, clusters)
         if number - done >= MAX_RECORDS or n_held >= MAX_HELD:
-            yield _finished(batch, number - done)
+            yield clusters.told(_finished(batch, number - done))
             batch, done, n_held = Collector(FORMAT.name, source), number, 0
     if not done and not batch.kept and not batch.rejected and not _has_jobs(source):
         raise Quarantine("no_jobs", "it has no list of jobs: name another format, or export with `sacct --json`")
-    yield _finished(batch, batch.kept + len(batch.rejected))
+    yield clusters.told(_finished(batch, batch.kept + len(batch.rejected)))
 
 
-def _take(batch: Collector, number: int, found: object, common: list[str]) -> int:
+def _take(batch: Collector, number: int, found: object, common: list[str], clusters: Clusters) -> int:
     """One record to its rows or its reject; how many rows and node names they hold."""
     if isinstance(found, tuple):
         batch.reject(number, "answer_error", shown(found[0]))
@@ -88,6 +92,7 @@ def _take(batch: Collector, number: int, found: object, common: list[str]) -> in
     if reason is not None:
         batch.reject(number, reason, shown(found))
         return 0
+    clusters.note(number, text(job["cluster"]))
     row = job_row(job, batch.source)
     steps = list(step_rows(job, row, batch.source))
     more = [*(["bad_step"] if None in steps else []), *common]
@@ -128,4 +133,4 @@ def _has_jobs(source: Source) -> bool:
     return any(True for _ in objects(source, "jobs"))
 
 
-FORMAT = Format("slurm_json", "1", "a job object", (JOBS, STEPS), _claims, _parse)
+FORMAT = Format("slurm_json", "2", "a job object", (JOBS, STEPS), _claims, _parse)

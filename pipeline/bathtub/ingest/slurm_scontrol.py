@@ -19,8 +19,7 @@ runs and the start of one that waits are only expected, so null.
 Not read: CPUs, memory, load, features, paths.
 
 Flags: ambiguous_time, bad_reason_time; of jobs those of `slurm_sacct`.
-Rejects: bad_nodes, missing_fields, ambiguous_fields, record_too_long, bad_job_id, bad_submit_time, bad_start_time, bad_end_time,
-bad_elapsed, bad_exit_code.
+Rejects: bad_nodes, missing_fields, ambiguous_fields, record_too_long, bad_job_id, bad_submit_time, bad_start_time, bad_end_time.
 Quarantine: zone_required.
 """
 
@@ -138,4 +137,4 @@ def _parse(source: Source) -> Iterator[Batch]:
     yield batch.finished()
 
 
-FORMAT = Format("slurm_scontrol", "1", "a node, a job or a partition", (table("node_states"), table("jobs")), _claims, _parse)
+FORMAT = Format("slurm_scontrol", "2", "a node, a job or a partition", (table("node_states"), table("jobs")), _claims, _parse)

@@ -15,7 +15,7 @@ Repeated headers, dates of `-l` and messages of the client are out of scope.
 Not read: priorities, features, paths, what a job waits for. MIN_MEMORY is read without its basis, which it does not tell.
 
 Flags: those of `slurm_sacct`.
-Rejects: field_count, bad_job_id, bad_job_id_raw, bad_submit_time, bad_start_time, bad_end_time, bad_elapsed, line_too_long.
+Rejects: field_count, bad_job_id, bad_job_id_raw, bad_submit_time, bad_start_time, bad_end_time, line_too_long.
 Quarantine: zone_required, columns_required.
 """
 
@@ -77,4 +77,4 @@ def _parse(source: Source) -> Iterator[Batch]:
     yield with_jobs(rest.batch(n_read), jobs, FORMAT.name, source)
 
 
-FORMAT = Format("slurm_squeue", "1", "a row", (table("jobs"),), _claims, _parse)
+FORMAT = Format("slurm_squeue", "2", "a row", (table("jobs"),), _claims, _parse)
