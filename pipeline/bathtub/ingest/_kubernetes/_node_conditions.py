@@ -5,38 +5,13 @@ from collections.abc import Iterator
 
 from bathtub.ingest._kubernetes import Thing, text
 from bathtub.ingest._kubernetes._agents import xid_columns
+from bathtub.ingest._kubernetes._conditions import condition_row, since
 from bathtub.ingest._kubernetes._node_facts import Condition, conditions, hyperpod
-from bathtub.ingest._kubernetes._times import instant, is_unreadable
 from bathtub.ingest._node_rows import snapshot
 from bathtub.ingest._rows import RAW_LIMIT, Collector, Row
 from bathtub.source import Source
 
 GPU_CONDITION = "AcceleratedHardwareReady"
-
-
-def _since(condition: Condition, source: Source) -> tuple[Row, list[str]]:
-    """The columns of a condition's time, and what is doubtful about it."""
-    written = condition.get("lastTransitionTime")
-    stamp, doubts = instant(written, source), ["bad_time"] * is_unreadable(written, source)
-    if stamp.at is None:
-        return {**snapshot(source), "seen_at_raw": text(written)}, doubts
-    told = {"seen_at": stamp.at, "time_source": "scheduler", "time_quality": stamp.quality}
-    return {**told, "seen_at_raw": text(written)}, doubts
-
-
-def _condition_row(name: str, condition: Condition, source: Source) -> Row:
-    times, doubts = _since(condition, source)
-    said = {key: value for key, value in condition.items() if isinstance(key, str) and isinstance(value, str)}
-    return {
-        **times,
-        "raw": json.dumps(said)[:RAW_LIMIT],
-        "condition": name,
-        "condition_status": text(condition.get("status")),
-        "reason": text(condition.get("reason")),
-        "text": text(condition.get("message")) or "",
-        "last_at": instant(condition.get("lastHeartbeatTime"), source).at,
-        "flags": doubts,
-    }
 
 
 def _label_rows(thing: Thing, source: Source) -> Iterator[Row]:
@@ -57,7 +32,7 @@ def _keep_fault(collector: Collector, thing: Thing, node: str, condition: Condit
     `raw` has no heartbeat, and is the same in every later export.
     """
     reason, message = text(condition.get("reason")), text(condition.get("message"))
-    times, doubts = _since(condition, collector.source)
+    times, doubts = since(condition, collector.source)
     columns = xid_columns(reason, message, doubts)
     if columns is not None and text(condition.get("status")) == "False":
         raw = f"{GPU_CONDITION}=False {reason}: {message or ''}"[:RAW_LIMIT]
@@ -68,7 +43,7 @@ def _keep_fault(collector: Collector, thing: Thing, node: str, condition: Condit
 def keep_conditions(collector: Collector, thing: Thing, node: str) -> None:
     """The rows of one node: of `scheduler_events`, one for each condition and label, and of `gpu_faults`, one at most."""
     found, _ = conditions(thing)
-    rows = [_condition_row(name, each, collector.source) for name, each in found.items()]
+    rows = [condition_row(name, each, collector.source) for name, each in found.items()]
     rows += [row for row in _label_rows(thing, collector.source) if row["condition"] not in found]
     uid = text(thing.metadata.get("uid"))
     about = {"object_kind": "Node", "object_name": node, "object_uid": uid}
