@@ -18,12 +18,15 @@ NAMES = (
     "gpud_events",
     "gpud_sqlite",
     "hyperpod_events",
+    "kubernetes_json",
+    "kubernetes_yaml",
     "nvidia_smi_csv",
     "nvidia_smi_q",
     "nvidia_smi_xml",
     "nvsentinel",
+    "redfish_log",
 )
-PER_FORMAT = 190  # 2,280 inputs over the formats
+PER_FORMAT = 190  # 2,470 inputs over the formats
 PIECES = (
     b"9223372036854775792",
     b"-1",
@@ -54,6 +57,12 @@ PIECES = (
     b"true",
     b"[]",
     b"{}",
+    b"\n---\n",
+    b"\n- ",
+    b": &a !!x ",
+    b"*a",
+    b'"kind": "Event", ',
+    b'"\\ud800"',
 )
 
 
