@@ -45,7 +45,7 @@ _LINE = re.compile(rb"([A-Za-z][\w.-]*):(?:\s|$)|- |-?\s*$|[ \t#%]")
 
 
 def _claims(head: bytes, _name: str) -> bool:
-    lines = next(_split(enumerate(head.split(b"\n"), start=1)), (0, []))[1]
+    lines = next(_split(enumerate(head.split(b"\n"), start=1)), (0, b""))[1].split(b"\n")
     found = [_LINE.match(line) for line in lines]
     if not all(found[:-1]):
         return False
@@ -56,44 +56,43 @@ def _claims(head: bytes, _name: str) -> bool:
     return is_list or is_watched or {b"apiVersion", b"kind", b"metadata"} <= keys
 
 
-def _split(lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, list[bytes]]]:
-    """The lines of each document and the number of the first of them. Raises Quarantine."""
-    held: list[bytes] = []
-    first = size = 0
+def _split(lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Each document and the number of its first line. Raises Quarantine."""
+    held, first = bytearray(), 0
     for number, raw in lines:
         line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         if _SEPARATOR.match(line):
             if held:
-                yield first, held
-            held, line = [], b"   " + line[3:]
-        if not held:
-            first, size = number, 0
-        if held or not _IN_FRONT.match(line):
-            held.append(line)
-            size += len(line) + 1
-        if size > MAX_DOCUMENT:
+                yield first, bytes(held)
+            held, line = bytearray(), b"   " + line[3:]
+        if held:
+            held += b"\n" + line
+        elif not _IN_FRONT.match(line):
+            held, first = bytearray(line), number
+        if len(held) > MAX_DOCUMENT:
             raise Quarantine("document_too_large", f"a document of more than {MAX_DOCUMENT} bytes: export it with -o json")
     if held:
-        yield first, held
+        yield first, bytes(held)
 
 
-def _found(first: int, text: str) -> list[Found]:
-    """The objects of one document. Raises yaml.YAMLError."""
-    documents = Documents(lambda number: identities((event, value) for event, value, _ in pieces(text))[number])
+def _found(first: int, text: str) -> Iterator[Found]:
+    """The objects of one document. Raises yaml.YAMLError before the first of them."""
+    heads = identities((event, value) for event, value, _ in pieces(text))
+    documents = Documents(heads.__getitem__)
     for event, value, line in pieces(text):
         documents.feed(event, value, first + line)
+        if len(documents.found) > 1:
+            yield documents.found.pop(0)
     head = mapping(documents.head)
-    if documents.found and "items" in head and "kind" not in head:
-        last = documents.found.pop()
-        documents.found.append(Found(last.line, shown(last.value), "cut_short"))
-    return documents.found
+    is_cut = "items" in head and "kind" not in head
+    yield from (Found(each.line, shown(each.value), "cut_short") if is_cut else each for each in documents.found)
 
 
 def _records(source: Source) -> Iterator[Found]:
     """The objects of all documents, and each document that is damaged. Raises Quarantine."""
     line = 0
-    for first, lines in _split(numbered(source)):
-        text = b"\n".join(lines).decode("utf-8", "replace")
+    for first, document in _split(numbered(source)):
+        text = document.decode("utf-8", "replace")
         try:
             for found in _found(first, text):
                 yield found if found.line > line else Found(found.line, shown(found.value), "shares_line")

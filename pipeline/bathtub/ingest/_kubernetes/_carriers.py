@@ -167,7 +167,7 @@ class Records:
         """The rows of one object. A bookmark of a watch is the version of a list and no object: out of scope."""
         self._n_read += 1
         watched = mapping(found.value)
-        is_watched = watched.get("type") in WATCHED and "object" in watched and "kind" not in watched
+        is_watched = text(watched.get("type")) in WATCHED and "object" in watched and "kind" not in watched
         if found.reason is not None:
             self._collector.reject(line, found.reason, str(found.value)[:RAW_LIMIT])
         elif not is_watched:
