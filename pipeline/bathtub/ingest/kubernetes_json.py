@@ -39,7 +39,11 @@ def _claims(head: bytes, _name: str) -> bool:
         return False
     keys = opening(head)
     is_object = any(_has(keys, path, *IDENTITY, "metadata") for path in ("", "object", "items.item", "item"))
-    is_list = _has(keys, "", *IDENTITY, "items") or (_has(keys, "", "items") and _has(keys, "items.item.metadata", "uid"))
+    is_list = _has(keys, "", "items") and (
+        _has(keys, "", *IDENTITY)
+        or (_has(keys, "", "apiVersion") and _has(keys, "items.item", "apiVersion"))
+        or _has(keys, "items.item.metadata", "uid")
+    )
     return is_object or is_list
 
 
