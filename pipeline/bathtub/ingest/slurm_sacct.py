@@ -119,7 +119,8 @@ def _batch(frame: pl.DataFrame, cells: Cells, export: _Export, *, is_first: bool
     source = export.source
     others = export.clusters.others(frame["Cluster"].unique(maintain_order=True))
     found = rows(frame, repaired(cells.raws), source, export.window)
-    good, bad = found.filter(pl.col("reject").is_null()), found.filter(pl.col("reject").is_not_null())
+    bad = found.filter(pl.col("reject").is_not_null())
+    good = found.filter(pl.col("reject").is_null()) if len(bad) else found  # a copy that mostly is not needed
     frames = {
         "jobs": _conformed(JOBS, good.filter(pl.col("step").is_null()), source, others),
         "job_steps": _conformed(STEPS, good.filter(pl.col("step").is_not_null()), source, others),
