@@ -70,7 +70,7 @@ class Pod:
     @property
     def is_over(self) -> bool:
         """Whether it ended, or the cluster gave it up: a kubelet that is silent never tells the end of its pods."""
-        is_given_up = "deletionTimestamp" in self.thing.metadata and self.disrupted_by is not None
+        is_given_up = self._deleted_at is not None and self.disrupted_by is not None
         return self.phase in ("Succeeded", "Failed") or self.status.get("reason") == "NodeLost" or is_given_up
 
     @cached_property
@@ -91,7 +91,7 @@ class Pod:
             return self._end_word(main, run)
         if run.terminated:
             return self._own_word(run)
-        return "Terminating" if "deletionTimestamp" in self.thing.metadata else self.phase
+        return self.phase if self._deleted_at is None else "Terminating"
 
     def is_of_other(self, main: str | None, run: Run, *, is_last: bool) -> bool:
         """Whether the state of a run is the word of another container than the main one."""

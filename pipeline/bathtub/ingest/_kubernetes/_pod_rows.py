@@ -69,7 +69,13 @@ class PodRows:
             is_last = run is told[-1]
             row, flags = self._attempt(run, is_last=is_last)
             waits = {"reason": self.pod.waits_for(self._main)} if is_last else {}
-            yield {**self._common, **self._asked(), **row, **waits, "flags": [*flags, *lost, *self._doubts()]}
+            yield {
+                **self._common,
+                **self._asked(),
+                **row,
+                **waits,
+                "flags": list(dict.fromkeys([*flags, *lost, *self._doubts()])),
+            }
 
     def _asked(self) -> Row:
         """What the pod is part of, and what it asked for and holds."""

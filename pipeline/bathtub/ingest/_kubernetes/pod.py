@@ -25,6 +25,8 @@ a name), containers_cut (more than 128 of them: their steps are left out), no_st
 Rejects: bad_object (without a name), bad_status (no object).
 """
 
+from collections.abc import Mapping
+
 from bathtub.ingest._kubernetes import Kind, Thing, text
 from bathtub.ingest._kubernetes._pod_ends import Pod
 from bathtub.ingest._kubernetes._pod_rows import PodRows
@@ -35,7 +37,7 @@ from bathtub.schema import table
 def _keep(collector: Collector, thing: Thing) -> str | None:
     if text(thing.metadata.get("name")) is None:
         return "bad_object"
-    if not isinstance(thing.fields.get("status", {}), dict):
+    if not isinstance(thing.fields.get("status"), Mapping | None):
         return "bad_status"
     rows = PodRows(Pod(thing, collector.source))
     for row in rows.attempts():
