@@ -21,6 +21,7 @@ import msgspec
 
 from bathtub import assets, config, knowledge
 from bathtub.ingest import formats
+from bathtub.ingest._kubernetes import Kind, kinds
 from bathtub.ingest._messages import grammars
 from bathtub.reports import reports
 from bathtub.schema import Table, tables
@@ -57,6 +58,7 @@ REJECTS = """
 
 It stands in `rejects` with its file, line, reason and raw text.
 """
+KUBERNETES = "bathtub.ingest._kubernetes"
 _SECTION = re.compile(r"(<!-- generated: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -87,6 +89,12 @@ def summary(module: str) -> str:
     return re.split(r"(?<=[.:])\s(?=[A-Z])", paragraph)[0].rstrip(":.")
 
 
+def kinds_by_module() -> dict[str, Kind]:
+    """The kinds of Kubernetes' objects by the names of their modules."""
+    found = {kind.keep.__module__.rpartition(".")[2]: kind for kind in kinds().values()}
+    return {name: found[name] for name in sorted(found)}
+
+
 def formats_page() -> str:
     parts = [f"# Formats\n\n{NOTE}\n{len(formats())} formats, each found by its content, never by its name alone.\n"]
     for each in formats().values():
@@ -107,6 +115,13 @@ def formats_page() -> str:
             ("literals", names(literal.decode() for literal in grammar.literals)),
         ]
         parts.append(f"## {grammar.name}\n\n{doc(f'bathtub.ingest._messages.{grammar.name}')}\n\n{markdown(('', ''), facts)}")
+    parts.append("# Objects of Kubernetes\n\nWhat an object says, whatever carries it (kubernetes_json, kubernetes_yaml).\n")
+    for name, kind in kinds_by_module().items():
+        facts = [
+            ("objects", names(f"{each}.{group}" if group else each for group, each in sorted(kind.kinds))),
+            ("tables", names(table.name for table in kind.tables)),
+        ]
+        parts.append(f"## {name}\n\n{doc(f'{KUBERNETES}.{name}')}\n\n{markdown(('', ''), facts)}")
     return "\n".join(parts)
 
 
@@ -247,17 +262,18 @@ def rules_page() -> str:
     )
 
 
-def _listing(title: str) -> dict[str, set[str]]:
-    """Reason to the formats whose docstrings list it behind this title."""
+def listing(title: str) -> dict[str, set[str]]:
+    """Reason to the formats, and kinds of objects, whose docstrings list it behind this title."""
     found: dict[str, set[str]] = {}
-    for each in formats():
-        for reason in listed(doc(f"bathtub.ingest.{each}"), title):
-            found.setdefault(reason, set()).add(each)
+    modules = [f"bathtub.ingest.{each}" for each in formats()] + [f"{KUBERNETES}.{each}" for each in kinds_by_module()]
+    for module in modules:
+        for reason in listed(doc(module), title):
+            found.setdefault(reason, set()).add(module.removeprefix("bathtub.ingest."))
     return found
 
 
 def reasons_page() -> str:
-    rejected, by_format = _listing("Rejects"), _listing("Quarantine")
+    rejected, by_format = listing("Rejects"), listing("Quarantine")
     refused: dict[str, list[str]] = {}
     for kind, reason, words, module in calls():
         if kind == "reject":
