@@ -1,5 +1,6 @@
 -- Device-hours in the window, by what the devices are and by how they are counted: in service (inventory), allocated (attempts),
--- observed (node-days with logs; for GPUs also with an agent that watched them). What cannot be told gives no row. A device that nobody wrote down counts from its first sight.
+-- observed (node-days with logs; of GPUs also with an agent that watched them). What cannot be told gives no row. A device that nobody
+-- wrote down counts from its first sight.
 -- grain: one row per cluster, exposure_class, exposure_kind
 with slots as (
     select
@@ -53,16 +54,11 @@ observed as (
         sum(epoch_us(least(slots.to_at, days.to_at)) - epoch_us(greatest(slots.from_at, days.from_at))) as device_us
     from slots
     inner join (
-        select
-            cluster,
-            node,
-            is_gpu_only is true as is_gpu_only,
-            timezone('UTC', day::timestamp) as from_at,
-            timezone('UTC', day::timestamp + interval 1 day) as to_at
+        select *, timezone('UTC', day::timestamp) as from_at, timezone('UTC', day::timestamp + interval 1 day) as to_at
         from stg_coverage
     ) as days
         on slots.cluster = days.cluster and slots.node = days.node and days.from_at < slots.to_at and days.to_at > slots.from_at
-    where slots.to_at > slots.from_at and (slots.exposure_class = 'gpu' or not days.is_gpu_only)
+    where slots.to_at > slots.from_at and (slots.exposure_class = 'gpu' or days.is_gpu_only is not true)
     group by slots.cluster, slots.exposure_class
 ),
 

@@ -1,6 +1,7 @@
 -- The failures of the window, and in which kinds of exposure each of them happened: allocated, where it ended an attempt whose
--- devices are known; observed, where the node of it (or of its attempts) has logs of that day; in service, unless its node is
--- known and the inventory has none of it. A failure outside an exposure does not count against it.
+-- devices are known; observed, where the node of it (or of its attempts) has logs of that day, or of a GPU's failure an agent that
+-- watched GPUs; in service, unless its node is known and the inventory has none of it. A failure outside an exposure does not count
+-- against it.
 -- grain: one row per incident_id, exposure_kind
 with failed as (
     select
@@ -20,11 +21,11 @@ with failed as (
 ),
 
 places as (
-    select incident_id, cluster, node, started_at from failed where node is not null
+    select incident_id, cluster, node, started_at, exposure_class from failed where node is not null
 
     union
 
-    select failed.incident_id, failed.cluster, held.node, failed.started_at
+    select failed.incident_id, failed.cluster, held.node, failed.started_at, failed.exposure_class
     from failed
     inner join int_incident_attempts as attempts on failed.incident_id = attempts.incident_id
     inner join stg_attempt_nodes as held on attempts.cluster = held.cluster and attempts.attempt_id = held.attempt_id
@@ -43,6 +44,7 @@ observed as (
     from places
     inner join stg_coverage as days
         on places.cluster = days.cluster and places.node = days.node and cast(places.started_at as date) = days.day
+    where places.exposure_class = 'gpu' or days.is_gpu_only is not true
 ),
 
 foreign_nodes as (

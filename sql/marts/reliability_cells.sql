@@ -9,13 +9,22 @@ with clusters as (
 ),
 
 read_sources as (
-    select cluster, 'kernel' as source_kind from stg_coverage
+    select cluster, case when is_gpu_only then 'agent' else 'kernel' end as source_kind from stg_coverage
     union
     select cluster, 'scheduler' from stg_jobs
     union
     select cluster, 'kernel' from stg_fault_records
     union
     select cluster, 'scheduler' from stg_fault_records
+),
+
+readable as (
+    select distinct read_sources.cluster, components.component
+    from read_sources
+    inner join stg_components as components
+        on
+            read_sources.source_kind = components.seen_by
+            or (read_sources.source_kind = 'agent' and components.seen_by = 'kernel' and components.exposure_class = 'gpu')
 ),
 
 failed as (
@@ -39,7 +48,7 @@ select
     exposure.device_hours as exposure_h,
     coalesce(failed.failures, 0) as failures,
     coalesce(failed.failures_elsewhere, 0) as failures_elsewhere,
-    read_sources.source_kind is not null as is_readable,
+    readable.component is not null as is_readable,
     components.exposure_class
 from clusters
 cross join stg_components as components
@@ -55,6 +64,6 @@ left join failed
         clusters.cluster = failed.cluster
         and components.component = failed.component
         and kinds.exposure_kind = failed.exposure_kind
-left join read_sources on clusters.cluster = read_sources.cluster and components.seen_by = read_sources.source_kind
+left join readable on clusters.cluster = readable.cluster and components.component = readable.component
 where components.component != 'maintenance'
 order by population, component, exposure_kind

@@ -47,8 +47,13 @@ class Event:
     @property
     def code_kind(self) -> str | None:
         """Whether the event is an Xid or an SXid: xid, sxid, or None."""
-        words = f"{self.component} {self.name}".lower().replace("_", "-")
-        return "sxid" if "error-sxid" in words else "xid" if "error-xid" in words else None
+        return code_kind_of(f"{self.component} {self.name}")
+
+
+def code_kind_of(words: str) -> str | None:
+    """Whether an agent's name of a component or event is about Xids or SXids: xid, sxid, or None."""
+    plain = words.lower().replace("_", "-")
+    return "sxid" if "error-sxid" in plain else "xid" if "error-xid" in plain else None
 
 
 def decoded(text: str | bytes) -> object:

@@ -6,7 +6,8 @@
 
 There is no code, GPU or host column: code and GPU are parsed from the message, the node is the configured one (a folder).
 Xid and SXid events are faults at or before their time (whole seconds); other events are states `agent_event`, metrics
-`metric`, healths `component_health`, machine information `machine_info`. Exports overlap: equal rows are one, by
+`metric`, healths `component_health`, machine information `machine_info`. A health of the component that follows Xids shows that
+the node was watched for them (`coverage`). Exports overlap: equal rows are one, by
 content. A file is written only where it has rows: no file is not "no events" unless another file of the run is there.
 
 A record is a row, which may span lines.
@@ -17,7 +18,8 @@ Quarantine: bad_csv, file_too_large, zone_required.
 from collections.abc import Iterator, Mapping
 
 from bathtub.ingest import Batch, Format
-from bathtub.ingest._agents import Event, decoded, keep_event, mapping, seen_event, string
+from bathtub.ingest._agents import Event, code_kind_of, decoded, keep_event, mapping, seen_event, string
+from bathtub.ingest._coverage import Coverage
 from bathtub.ingest._handwritten import Record, first_line, header_of, records
 from bathtub.ingest._quantities import device
 from bathtub.ingest._rows import Collector
@@ -26,7 +28,7 @@ from bathtub.ingest._times import Stamp, iso
 from bathtub.schema import table
 from bathtub.source import Source
 
-TABLES = (table("gpu_faults"), table("observations"))
+TABLES = (table("gpu_faults"), table("observations"), table("coverage"))
 EVENTS = ("timestamp", "component", "event_name", "event_type", "message")
 METRICS = ("timestamp", "component", "metric_name", "value", "labels")
 HEALTH = ("timestamp", "component_name", "health", "reason")
@@ -80,7 +82,7 @@ def _state(record: Record) -> tuple[str, Mapping[str, object], Mapping[str, obje
     return "component_health", columns, {}
 
 
-def _record(collector: Collector, record: Record) -> None:
+def _record(collector: Collector, coverage: Coverage, record: Record) -> None:
     has_time = "timestamp" in record.cells
     moment = _moment(record.text("timestamp"), collector.source) if record.is_complete else None
     if moment is None:
@@ -94,15 +96,19 @@ def _record(collector: Collector, record: Record) -> None:
         event = _event(record, collector.source, moment)
         collector.keep("observations", observation(seen_event(event, named), 0, kind, **columns))
         collector.kept += 1
+        if code_kind_of(str(columns.get("component_word"))) == "xid" and columns.get("is_healthy") is not None:
+            coverage.add(event.node, moment.stamp)
 
 
 def _parse(source: Source) -> Iterator[Batch]:
     """The one batch of an export."""
-    collector, read = Collector(FORMAT.name, source), 0
+    collector, coverage, read = Collector(FORMAT.name, source), Coverage(), 0
     for record in records(source):
         read += 1
-        _record(collector, record)
+        _record(collector, coverage, record)
+    for row in coverage.rows():
+        collector.keep("coverage", row)
     yield collector.batch(read)
 
 
-FORMAT = Format("fleet_intelligence_csv", "1", "a row", TABLES, _claims, _parse)
+FORMAT = Format("fleet_intelligence_csv", "2", "a row", TABLES, _claims, _parse)

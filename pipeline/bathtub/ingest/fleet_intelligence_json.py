@@ -6,7 +6,8 @@
 
 The severity is always INFO: the fields of an event are attributes. Numbers of `extra_info` are doubles; its
 `device_uuid` holds a PCI address. Xid and SXid events are faults at or before their time; other events are states
-`agent_event`, healths `component_health`. `event_id` is new in every export and never read. The node is `host.name`.
+`agent_event`, healths `component_health`; a health of the component that follows Xids shows that the node was watched for them
+(`coverage`). `event_id` is new in every export and never read. The node is `host.name`.
 
 A record is a log record; those of other log types are out of scope.
 Rejects: xid_no_code, bad_record.
@@ -18,6 +19,7 @@ from datetime import UTC, datetime, timedelta
 
 from bathtub.ingest import Batch, Format, Quarantine
 from bathtub.ingest._agents import Event, keep_event, mapping, seen_event, string
+from bathtub.ingest._coverage import Coverage
 from bathtub.ingest._json import objects, opening
 from bathtub.ingest._rows import Collector
 from bathtub.ingest._samples import Moment, observation
@@ -25,7 +27,7 @@ from bathtub.ingest._times import UNKNOWN, Stamp, checked
 from bathtub.schema import table
 from bathtub.source import Source
 
-TABLES = (table("gpu_faults"), table("observations"))
+TABLES = (table("gpu_faults"), table("observations"), table("coverage"))
 LIMIT = 256 << 20
 DEPTH = 12
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -72,7 +74,7 @@ def _moment(text: str | None, source: Source) -> Moment:
     return Moment(checked(Stamp(at, "observation"), source), "poll", text)
 
 
-def _keep(collector: Collector, line: int, record: Mapping[str, object], node: str | None) -> None:
+def _keep(collector: Collector, coverage: Coverage, line: int, record: Mapping[str, object], node: str | None) -> None:
     told = _attributes(record.get("attributes"))
     component, name, kind, reason = (string(told.get(key)) for key in ("component", "event_name", "event_type", "reason"))
     body, stamp = string(_plain(record.get("body"))), string(record.get("timeUnixNano"))
@@ -88,6 +90,8 @@ def _keep(collector: Collector, line: int, record: Mapping[str, object], node: s
         row = observation(seen_event(event), 0, "component_health", message=reason or message or None, **columns)
         collector.keep("observations", row)
         collector.kept += 1
+        if event.code_kind == "xid" and columns["is_healthy"] is not None:
+            coverage.add(node, moment.stamp)
 
 
 def _records(source: Source) -> Iterator[tuple[str | None, object]]:
@@ -103,14 +107,16 @@ def _records(source: Source) -> Iterator[tuple[str | None, object]]:
 def _parse(source: Source) -> Iterator[Batch]:
     if source.n_bytes > LIMIT:
         raise Quarantine("file_too_large", f"{source.n_bytes} bytes, and this format is read up to {LIMIT}")
-    collector, read = Collector(FORMAT.name, source), 0
+    collector, coverage, read = Collector(FORMAT.name, source), Coverage(), 0
     for node, record in _records(source):
         read += 1
         if isinstance(record, dict):
-            _keep(collector, read, record, node)
+            _keep(collector, coverage, read, record, node)
         else:
             collector.reject(read, "bad_record", str(record)[:200])
+    for row in coverage.rows():
+        collector.keep("coverage", row)
     yield collector.batch(read)
 
 
-FORMAT = Format("fleet_intelligence_json", "1", "a log record", TABLES, _claims, _parse)
+FORMAT = Format("fleet_intelligence_json", "2", "a log record", TABLES, _claims, _parse)

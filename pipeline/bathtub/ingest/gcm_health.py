@@ -7,8 +7,8 @@
 Each run reads the whole kernel log again: a row is a state, and equal states in a row (of one node, check, result and
 message) become one, with its interval and how often it was seen; its job is null where there were several. Results:
 0 OK, 1 warning, 2 critical, 3 unknown.
-The Xid check names no GPU and no time: a state per code, never a fault; `XID error: None` is a line that it could not
-read. Null fields are left out; job 0 is none. `seen_at` is the first start.
+The Xid check names no GPU and no time: a state per code, never a fault, so that its runs cover no day either;
+`XID error: None` is a line that it could not read. Null fields are left out; job 0 is none. `seen_at` is the first start.
 
 A record is a line.
 Rejects: bad_json, bad_record.

@@ -5,12 +5,14 @@
        "message": "XID 79(GPU has fallen off the bus) detected on PCI:0000:04:00"}]}]
 
 Xid and SXid events are faults. Their time is the kernel's, counted from boot and cut to whole seconds: `derived`. All
-other events are states `agent_event`. An NVML object (`nvml_event_type`) has no time but that of the poll; its code is
-one only for type 8 (999: one that NVML cannot name), for every other type it is a state `nvml_event` (16: `clock_event`).
+other events are states `agent_event`. An answer about Xids, also one without events, shows that the node was watched for
+them on the day on which its time ends (`coverage`): whether the agent ran before, it does not say. An NVML object
+(`nvml_event_type`) has no time but that of the poll; its code is one only for type 8 (999: one that NVML cannot name), for
+every other type it is a state `nvml_event` (16: `clock_event`).
 
 A record is an event.
 Rejects: xid_no_code, bad_event.
-Quarantine: truncated_json, bad_json, file_too_large.
+Quarantine: truncated_json, bad_json, file_too_large, zone_required.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +20,18 @@ from dataclasses import replace
 
 from bathtub import knowledge
 from bathtub.ingest import Batch, Format, Quarantine
-from bathtub.ingest._agents import Event, code_of, fault_columns, keep_event, keep_fault, mapping, seen_event, string
+from bathtub.ingest._agents import (
+    Event,
+    code_kind_of,
+    code_of,
+    fault_columns,
+    keep_event,
+    keep_fault,
+    mapping,
+    seen_event,
+    string,
+)
+from bathtub.ingest._coverage import Coverage
 from bathtub.ingest._json import objects, opening
 from bathtub.ingest._quantities import key_text
 from bathtub.ingest._rows import Collector
@@ -27,7 +40,7 @@ from bathtub.ingest._times import iso
 from bathtub.schema import table
 from bathtub.source import Source
 
-TABLES = (table("gpu_faults"), table("observations"))
+TABLES = (table("gpu_faults"), table("observations"), table("coverage"))
 LIMIT = 256 << 20
 XID_EVENT, CLOCK_EVENT = 8, 16
 
@@ -78,13 +91,16 @@ def _nvml(collector: Collector, found: Mapping[str, object], line: int) -> None:
     collector.keep("observations", told)
 
 
-def _events(source: Source, path: str) -> Iterator[tuple[str | None, object]]:
+def _events(source: Source, path: str, coverage: Coverage) -> Iterator[tuple[str | None, object]]:
     """(component, event) of the API; (None, object) of the NVML loop and of what is neither."""
     for found in objects(source, path):
         events = mapping(found).get("events")
         if isinstance(found, dict) and "events" in found:
+            component = string(found.get("component"))
+            if code_kind_of(component or "") == "xid":
+                coverage.add(source.settings.node, iso(string(found.get("endTime")) or "", source))
             for each in events if isinstance(events, list) else []:
-                yield string(found.get("component")), each
+                yield component, each
         else:
             yield None, found
 
@@ -93,8 +109,8 @@ def _parse(source: Source) -> Iterator[Batch]:
     if source.n_bytes > LIMIT:
         raise Quarantine("file_too_large", f"{source.n_bytes} bytes, and this format is read up to {LIMIT}")
     first = next(source.chunks(), b"").lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    collector, read, done = Collector(FORMAT.name, source), 0, 0
-    for component, found in _events(source, "item" if first == b"[" else ""):
+    collector, coverage, read, done = Collector(FORMAT.name, source), Coverage(), 0, 0
+    for component, found in _events(source, "item" if first == b"[" else "", coverage):
         read, done = read + 1, done + 1
         if not isinstance(found, dict):
             collector.reject(done, "bad_event", str(found)[:200])
@@ -105,7 +121,9 @@ def _parse(source: Source) -> Iterator[Batch]:
         if read >= BATCH_ROWS:
             yield collector.batch(read)
             collector, read = Collector(FORMAT.name, source), 0
+    for row in coverage.rows():
+        collector.keep("coverage", row)
     yield collector.batch(read)
 
 
-FORMAT = Format("gpud_events", "1", "an event", TABLES, _claims, _parse)
+FORMAT = Format("gpud_events", "2", "an event", TABLES, _claims, _parse)

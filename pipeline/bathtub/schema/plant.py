@@ -46,7 +46,7 @@ MAINTENANCE = Table(
 
 COVERAGE = Table(
     name="coverage",
-    doc="One row per source, node and UTC day on which the source holds a line of that node.",
+    doc="One row per source, node and UTC day on which the source holds a line of that node, or an agent watched it for Xids.",
     key=("source_id", "node", "day"),
     day_of="first_at",
     columns=(
@@ -54,8 +54,8 @@ COVERAGE = Table(
         Column("cluster", "string", "cluster of the source", null=False),
         Column("node", "string", "node as written; null where the source does not say"),
         Column("day", "date", "UTC day", null=False),
-        Column("first_at", "timestamp", "first sampled line of the day", null=False),
-        Column("last_at", "timestamp", "last sampled line of the day", null=False),
-        Column("n_sampled", "int64", "lines whose header was decoded", null=False),
+        Column("first_at", "timestamp", "first sampled line or look of the day", null=False),
+        Column("last_at", "timestamp", "last sampled line or look of the day", null=False),
+        Column("n_sampled", "int64", "lines whose header was decoded, or looks", null=False),
     ),
 )

@@ -8,10 +8,10 @@ routed to the grammars by emitter; lines without a grammar's literal are counted
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from hashlib import blake2b
 
 from bathtub.ingest import Batch, Format
+from bathtub.ingest._coverage import Coverage
 from bathtub.ingest._envelopes.boots import Boots
 from bathtub.ingest._envelopes.scan import Line, scan
 from bathtub.ingest._messages import Reject, grammars, interpret, of_emitter
@@ -87,21 +87,12 @@ def with_clock(text: str, emitter: str | None, host: str | None = None, time: st
 
 
 @dataclass
-class _Seen:
-    """First and last sampled time of one node and day."""
-
-    first_at: datetime
-    last_at: datetime
-    n_sampled: int = 1
-
-
-@dataclass
 class _Log:
     """One text log on its way to batches."""
 
     envelope: Envelope
     collector: Collector
-    coverage: dict[tuple[str | None, date], _Seen] = field(default_factory=dict)
+    coverage: Coverage = field(default_factory=Coverage)
     host: str | None = None
     has_end: bool = False
     last: int = 0
@@ -131,7 +122,7 @@ class _Log:
             return
         node = header.host or self.host or self.collector.source.settings.node
         stamp = self._stamp(header, node)
-        self._cover(node, stamp)
+        self.coverage.add(node, stamp)
         if line.is_hit:
             self._interpret(line, raw, header, node, stamp)
 
@@ -143,13 +134,6 @@ class _Log:
         if header.monotonic_us is None:
             return UNKNOWN
         return self.boots.stamp(node, header.monotonic_us, header.message, self.collector.source)
-
-    def _cover(self, node: str | None, stamp: Stamp) -> None:
-        if stamp.at is None or stamp.quality == "future":
-            return
-        seen = self.coverage.setdefault((node, stamp.at.date()), _Seen(stamp.at, stamp.at, 0))
-        seen.first_at, seen.last_at = min(seen.first_at, stamp.at), max(seen.last_at, stamp.at)
-        seen.n_sampled += 1
 
     def _refuse(self, line: Line, raw: str, header: Reject | None) -> None:
         """A reject where a line of ours has no header that can be read: a fault is never lost without a word."""
@@ -187,14 +171,6 @@ class _Log:
             self.n_rows += 1
             self.collector.keep(grammar.table.name, {**shared, **row})
 
-    def coverage_rows(self) -> list[dict[str, object]]:
-        """The coverage of the whole file, by node and day."""
-        order = sorted(self.coverage.items(), key=lambda item: (item[0][0] or "", item[0][1]))
-        return [
-            {"node": node, "day": day, "first_at": seen.first_at, "last_at": seen.last_at, "n_sampled": seen.n_sampled}
-            for (node, day), seen in order
-        ]
-
 
 def _parse(envelope: Envelope, source: Source) -> Iterator[Batch]:
     """Batches of a text log. A record is a line."""
@@ -207,7 +183,7 @@ def _parse(envelope: Envelope, source: Source) -> Iterator[Batch]:
         log.n_read = n_read
     if envelope.end_line is not None and not log.has_end and log.n_read > log.last:
         log.collector.reject(log.n_read, "cut_short", "")
-    for row in log.coverage_rows():
+    for row in log.coverage.rows():
         log.collector.keep("coverage", row)
     yield log.flush(log.n_read)
 
