@@ -59,7 +59,7 @@ GPU_FAULTS = Table(
         Column("line_severity", "string", "severity that the line states: fatal, nonfatal"),
         Column("sxid", "int64", "NVSwitch error code; xid is null then"),
         Column("line_kind", "string", "of an SXid, which of its lines: first, severity, data, fabric_manager"),
-        Column("unit", "string", "hardware unit that an NVLink line names (144-150)"),
+        Column("unit", "string", "hardware unit that an NVLink line names (144-150), GPC and TPC of an exception (13)"),
         Column("link", "int64", "NVLink link or switch port; -1 where the line says so"),
         Column("subcode", "int64", "sub-code of an NVLink line (149), from its first register"),
         Column("registers", "list<int64>", "words in hexadecimal that decode the line (74, 144-150, data of an SXid)"),

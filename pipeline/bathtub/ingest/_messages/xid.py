@@ -43,6 +43,9 @@ _OPENINGS = re.compile(
     r"|[A-Z0-9_/]+\s+(?:Fatal|Nonfatal)\b))"
 )
 TASK_NAME_BYTES = 15
+# Graphics SM Warp Exception on (GPC 2, TPC 5, SM 1): Out Of Range Address
+_COMPUTE_UNIT = re.compile(r"Graphics SM [A-Za-z ]{1,40} on \((GPC \d{1,3}), (TPC \d{1,3})\b")
+GRAPHICS_EXCEPTION = 13
 DOUBLE_BIT_ERROR = 48
 RECOVERY_SUMMARY = 154
 
@@ -81,6 +84,7 @@ def _coded(found: re.Match[str]) -> Mapping[str, object] | Reject:
         "memory_site": _memory_site(int(found["xid"]), rest),
         "recovery_action": _recovery_action(int(found["xid"]), rest),
         "caused_by_xid": int(caused_by[1]) if caused_by else None,
+        "unit": _compute_unit(int(found["xid"]), rest),
         "flags": [
             *([] if pci_bdf else ["bad_device"]),
             *(["text_code_mismatch"] if is_of_another_code(int(found["xid"]), rest.lstrip(" ,\t")) else []),
@@ -102,6 +106,12 @@ def _memory_site(xid: int, text: str) -> str | None:
 def _recovery_action(xid: int, text: str) -> int | None:
     found = _RECOVERY.search(text) if xid == RECOVERY_SUMMARY else None
     return None if found is None else int(found[1], 16)
+
+
+def _compute_unit(xid: int, text: str) -> str | None:
+    """The TPC that an exception of a program (13) names: the same one under other jobs is suspect."""
+    found = _COMPUTE_UNIT.search(text) if xid == GRAPHICS_EXCEPTION else None
+    return None if found is None else f"{found[1]} {found[2]}"
 
 
 def _number(digits: str | None) -> int | None:
@@ -131,7 +141,7 @@ def _name(tail: str) -> tuple[str, str]:
 
 GRAMMAR = Grammar(
     name="xid",
-    version="3",
+    version="4",
     table=table("gpu_faults"),
     emitters=frozenset({"kernel"}),
     literals=(b"NVRM:", b"Xid (PCI"),
