@@ -34,7 +34,7 @@ select
     incidents.cluster,
     incidents.started_at,
     incidents.detected_at,
-    attempts.resumed_at,
+    coalesce(attempts.resumed_at, recoveries.recovered_at) as resumed_at,
     coalesce(attempts.job_ids, []) as job_ids,
     list_sort(list_distinct(list_concat(coalesce(attempts.nodes, []), coalesce(evidence.nodes, [])))) as nodes,
     len(list_distinct(list_concat(coalesce(attempts.nodes, []), coalesce(evidence.nodes, [])))) as n_nodes,
@@ -64,6 +64,7 @@ from int_incidents as incidents
 cross join parameters
 cross join int_window as reported
 left join attempts on incidents.incident_id = attempts.incident_id
+left join int_recoveries as recoveries on incidents.incident_id = recoveries.incident_id
 left join evidence on incidents.incident_id = evidence.incident_id
 left join refs on incidents.incident_id = refs.incident_id
 where

@@ -11,7 +11,7 @@ _COLUMNS = (
     ("cluster", "cluster"),
     ("started_at", "first evidence, UTC"),
     ("detected_at", "first end of an attempt that it ended, else as started_at, UTC"),
-    ("resumed_at", "next start of one of its jobs, UTC; null where none is known"),
+    ("resumed_at", "next start of one of its jobs, else when its GPU needed no recovery any more (Xid 154), UTC; or null"),
     ("job_ids", "jobs that it ended, `;` between"),
     ("nodes", "nodes of its evidence and of its jobs, `;` between"),
     ("n_nodes", "number of these"),
