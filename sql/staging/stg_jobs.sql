@@ -24,7 +24,7 @@ latest as (
     from keyed
     qualify row_number() over (
         partition by cluster, attempt_id
-        order by is_closed desc, ended_at desc nulls last, collected_at desc, source_id, line
+        order by is_closed desc, ended_at desc nulls last, collected_at desc, source_id, line, run
     ) = 1
 ),
 

@@ -75,10 +75,11 @@ def _pieces_of(text: bytes) -> list[Piece]:
 
 
 def _has_lines(source: Source) -> bool:
-    """Whether the file has an object on a line: one of its first lines is one."""
+    """Whether the file has an object on a line: at least half of its first lines are one."""
     start = next(source.chunks(), b"").removeprefix(codecs.BOM_UTF8)
-    lines = start.split(b"\n", LOOKED_AT)[:LOOKED_AT]
-    return any(line.startswith(b'{"') and isinstance(decoded(line), dict) for line in lines)
+    lines = [line for line in start.split(b"\n", LOOKED_AT)[:LOOKED_AT] if line.strip()]
+    n_objects = sum(line.startswith(b'{"') and isinstance(decoded(line), dict) for line in lines)
+    return 0 < len(lines) <= 2 * n_objects
 
 
 def _of_lines(source: Source) -> Iterator[Found]:
