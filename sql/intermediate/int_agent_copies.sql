@@ -1,14 +1,23 @@
 -- Fault rows of agents that repeat another row of the same node, device and code: of the kernel's log, else of an agent that is
 -- cited before it. An agent that copies the kernel's time is within burst_gap_s of it; one that polls saw it up to its interval
--- and burst_gap_s later; one that writes its own time is late by its lag. An agent that names no device repeats any of the node. The copy is evidence, and opens no burst.
+-- and burst_gap_s later; one that writes its own time is late by its lag. A GPU that is named by its UUID alone stands where it was
+-- seen, if that is one place; an agent that names no device repeats any of the node. The copy is evidence, and opens no burst.
 -- grain: one row per source_id, line
-with rows_of as (
+with places as (
+    select cluster, node, device_uuid, any_value(pci_bdf) as pci_bdf
+    from stg_sightings
+    where device_uuid is not null and pci_bdf is not null
+    group by cluster, node, device_uuid
+    having count(distinct pci_bdf) = 1
+),
+
+rows_of as (
     select
         faults.source_id,
         faults.line,
         faults.cluster,
         faults.node,
-        faults.pci_bdf,
+        coalesce(faults.pci_bdf, places.pci_bdf) as pci_bdf,
         faults.device_uuid,
         faults.xid,
         faults.sxid,
@@ -21,6 +30,7 @@ with rows_of as (
     from stg_gpu_faults as faults
     inner join stg_sources as sources on faults.source_id = sources.source_id
     left join stg_pollers as pollers on sources.format = pollers.format
+    left join places on faults.cluster = places.cluster and faults.node = places.node and faults.device_uuid = places.device_uuid
 )
 
 select
