@@ -18,6 +18,7 @@ NAMES = (
     "gpud_events",
     "gpud_sqlite",
     "hyperpod_events",
+    "ib_sysfs",
     "kubernetes_json",
     "kubernetes_yaml",
     "nvidia_smi_csv",
@@ -26,7 +27,7 @@ NAMES = (
     "nvsentinel",
     "redfish_log",
 )
-PER_FORMAT = 190  # 2,470 inputs over the formats
+PER_FORMAT = 190  # 3,040 inputs over the formats
 PIECES = (
     b"9223372036854775792",
     b"-1",

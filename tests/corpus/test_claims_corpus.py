@@ -36,6 +36,7 @@ RIGHT: tuple[tuple[str, str | None], ...] = (
     ("nvml/gpud/dmesg-decode-iso-*.log", "dmesg_iso"),
     ("nvml/gpud/fabricmanager.log", "fabric_manager"),
     ("nvml/gpud/gpud_v1_events.json", "gpud_events"),
+    ("nvml/gpud/ib-sysfs-*.tsv", "ib_sysfs"),
     ("nvml/gpud/kmsg.1.log", "kmsg"),
     ("nvml/gpud/pstore-panic-dmesg-erst.txt", "dmesg"),
     ("nvml/telegraf/*.xml", "nvidia_smi_xml"),

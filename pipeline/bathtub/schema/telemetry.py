@@ -107,6 +107,8 @@ KINDS = (
     "health_check",
     "diagnostic",
     "nvlink_counter",
+    "ib_counter",
+    "ib_state",
     "retired_page",
 )
 
