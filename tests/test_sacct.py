@@ -27,6 +27,7 @@ TOKENS = st.sampled_from([
     "|", "\n", "12", "12.batch", "FAILED", "NEW", "1750000000", "2025-03-01T08:00:00", "0:9", "a", " ", '"', ",", HEADER,
     "sacct: error: x", "n[1-3]", "2026-03-01", "0000:3b:00", "\ufffd", "\r", "\ufeff", "\x1f", "\0", "Unknown",
     "12|a|FAILED|1750000000||0:0\n",
+    "12|FAILED|a\n", "12|a|b\n", "u|a|12|FAILED\n",
 ])  # fmt: skip
 NOISE = st.one_of(st.binary(max_size=200), st.lists(TOKENS, max_size=60).map(lambda parts: "".join(parts).encode()))
 
@@ -99,14 +100,18 @@ LAYOUTS = [
     Layout(("Comment", "End", "JobID", "State", "End", "JobName"), "|"),
     Layout(("JobID", "State"), "|"),
     Layout(COLUMNS, "|a"),
+    Layout(("JobID", "State", "JobName"), "|"),
+    Layout(("JobID", "JobName", "User"), "|"),
+    Layout(("User", "JobName", "JobID", "State"), "|"),
 ]
+SHAPES = ("wide", "trailing", "end_twice", "two_columns", "two_bytes", "text_last", "user_behind_the_text", "id_behind_the_text")
 
 
 def _lines(lines: list[str]) -> Lines:
     return Lines("".join(f"{line}\n" for line in lines).encode())
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=["wide", "trailing", "end_twice", "two_columns", "two_bytes"])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=SHAPES)
 @given(parts=st.lists(TOKENS, max_size=80))
 def test_columns_give_what_the_exact_splitter_gives(layout: Layout, parts: list[str]) -> None:
     lines = "".join(parts).split("\n")
@@ -117,9 +122,10 @@ def test_columns_give_what_the_exact_splitter_gives(layout: Layout, parts: list[
     assert found.n_out_of_scope == exact.n_out_of_scope
 
 
+@pytest.mark.parametrize("layout", LAYOUTS, ids=SHAPES)
 @given(parts=st.lists(TOKENS, max_size=80), cut=st.integers(0, 80))
-def test_a_block_leaves_to_the_next_what_may_go_on(parts: list[str], cut: int) -> None:
-    lines, layout = "".join(parts).split("\n"), LAYOUTS[0]
+def test_a_block_leaves_to_the_next_what_may_go_on(layout: Layout, parts: list[str], cut: int) -> None:
+    lines = "".join(parts).split("\n")
     whole = split_cells(_lines(lines), layout, first_line=1, is_last=True)
     first = split_cells(_lines(lines[:cut]), layout, first_line=1, is_last=False)
     second = split_cells(_lines(lines[first.taken :]), layout, first_line=first.taken + 1, is_last=True)

@@ -1,12 +1,14 @@
 """Real exports of sacct give the values that were counted by hand (SOURCES.md of the corpus)."""
 
+import csv
+import random
 from collections import Counter
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from bathtub.ingest import Batch, claimants, formats
+from bathtub.ingest import Batch, Quarantine, claimants, formats
 from bathtub.source import head
 from tests.cases import rows_of, source
 
@@ -61,6 +63,16 @@ def test_midnight_edge_case_steps_end_after_their_job(corpus: Path) -> None:
 def test_small_midnight_files(corpus: Path, name: str, n: int) -> None:
     jobs, steps, rejects, _ = _read(corpus / GCM / f"sample-sacct-output-midnight-edge-case-{name}.txt", zone="UTC")
     assert (len(jobs) + len(steps), len(rejects)) == (n, 0)
+
+
+def test_a_window_by_row_loses_steps_that_a_window_by_job_keeps(corpus: Path) -> None:
+    name = "sample-sacct-output-midnight-edge-case-small"
+    jobs, steps, _, _ = _read(corpus / GCM / f"{name}.txt", zone="UTC")
+    _, kept, _, _ = _read(corpus / GCM / f"{name}-expected.txt", zone="UTC")
+    keys = {(row["job_id"], row["step"]) for row in kept}
+    lost = [row for row in steps if (row["job_id"], row["step"]) not in keys]
+    assert [(row["step"], row["ended_at"].isoformat()) for row in lost] == [("0", "2021-04-08T00:00:22+00:00")] * 2  # type: ignore[attr-defined]
+    assert {row["job_id"] for row in lost} <= {row["job_id"] for row in jobs}
 
 
 @pytest.mark.parametrize(
@@ -168,3 +180,111 @@ def test_commas_are_read_only_when_told(corpus: Path) -> None:
     assert [known.name for known in claimants(head(path), path.name)] == []
     jobs, _, rejects, _ = _read(path, zone="UTC", format="slurm_sacct", delimiter=",")
     assert (len(jobs), rejects, jobs[0]["job_name"]) == (1, [], "job1")
+
+
+UNIT_SEPARATOR = "scheduler/OSC-ood_core/slurm/sacct_unit_separator.txt"
+UNIT_COLUMNS = (
+    "Account,User,JobID,JobName,Elapsed,ReqMem,AllocCPUS,ReqCPUS,Timelimit,State,TotalCPU,NodeList,Partition,Submit,Start,End,"
+    "AllocTRES"
+)
+
+
+def test_unit_separator(corpus: Path) -> None:
+    settings = {"format": "slurm_sacct", "columns": tuple(UNIT_COLUMNS.split(",")), "delimiter": "\x1f"}
+    jobs, steps, rejects, _ = _read(corpus / UNIT_SEPARATOR, zone="America/New_York", **settings)
+    assert (steps, rejects) == ([], [])
+    assert [(row["state"], row["cancelled_by"]) for row in jobs] == [("PENDING", None), ("RUNNING", None), ("CANCELLED", "1001")]
+    assert [row["req_mem_bytes"] for row in jobs] == [round(size * (1 << 30)) for size in (0.98, 0.49, 0.98)]
+    assert [row["n_gpus"] for row in jobs] == [1, None, None]
+    assert [(row["started_at"] is None, row["ended_at"] is None) for row in jobs] == [(True, True), (False, True), (False, False)]
+
+
+SACCT_SHAPES: dict[str, dict[str, object]] = {
+    "node-fail-job-and-step": {"job_id": "12", "step": None, "state": "NODE_FAIL", "exit_code": 0, "exit_signal": 0},
+    "step-without-exit-code": {"job_id": "12", "step": "0", "state": "CANCELLED", "exit_code": None, "exit_signal": None},
+    "mem-zero-per-node": {"job_id": "31", "step": "batch", "state": "COMPLETED"},
+    "interactive-step": {"job_id": "57", "step": "interactive", "state": "COMPLETED"},
+    "cancelled-before-start": {
+        "job_id": "64", "step": None, "state": "CANCELLED", "cancelled_by": "1060117793", "started_at": None, "nodes": None,
+        "elapsed_s": 0, "timelimit_s": 259_200,
+    },
+    "array-step": {"job_id": "1000_91", "step": "batch", "job_id_raw": "1166"},
+    "step-killed-under-completed-job": {"job_id": "77", "step": "0", "state": "CANCELLED", "exit_signal": 10},
+    "recycled-job-id": {"job_id": "500", "step": None, "user_name": "u01"},
+    "newline-in-submit-line": {"job_id": "88", "step": "interactive", "state": "COMPLETED"},
+    "requeued-1": {
+        "job_id_raw": "2359", "state": "REQUEUED", "elapsed_s": 3889, "req_mem_bytes": 5000 << 20, "req_mem_basis": "per_cpu",
+    },
+    "requeued-2": {"job_id_raw": "2359", "state": "REQUEUED", "elapsed_s": 4473},
+    "requeued-3": {"job_id_raw": "2359", "state": "REQUEUED", "elapsed_s": 2153},
+    "unit-separator-delimiter": {"job_id": "90", "state": "CANCELLED", "cancelled_by": "1001"},
+    "trailing-delimiter": {"job_id": "91", "job_name": "train", "state": "FAILED"},
+}  # fmt: skip
+
+
+def _shapes(corpus: Path) -> dict[str, str]:
+    """The shapes seen in issues, as exports of one row."""
+    with (corpus / "scheduler/issue-shapes/sacct_rows.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return {row["shape"]: f"{row['columns']}\n{row['row']}\n".replace("\\n", "\n").replace("<US>", "\x1f") for row in rows}
+
+
+@pytest.mark.parametrize("shape", SACCT_SHAPES)
+def test_shapes_seen_in_issues(corpus: Path, tmp_path: Path, shape: str) -> None:
+    path = tmp_path / "export.txt"
+    path.write_text(_shapes(corpus)[shape], encoding="utf-8", newline="")
+    assert [known.name for known in claimants(head(path), path.name)] == ["slurm_sacct"]
+    jobs, steps, rejects, _ = _read(path, zone="UTC")
+    (row,) = jobs + steps
+    assert rejects == []
+    assert {column: row.get(column) for column in SACCT_SHAPES[shape]} == SACCT_SHAPES[shape]
+
+
+def test_every_shape_is_asserted(corpus: Path) -> None:
+    assert set(_shapes(corpus)) == set(SACCT_SHAPES)
+
+
+SACCT: dict[str, dict[str, object]] = {
+    f"{GCM}/sample-sacct-*.txt": {"zone": "America/Los_Angeles"},
+    "scheduler/hb-jobinfo/sacct.*.txt": {
+        "zone": "Europe/Amsterdam", "format": "slurm_sacct", "columns": tuple(SNOWMAN_COLUMNS.split(",")), "delimiter": "☃",
+    },
+    "scheduler/slurm2sql/test-data[12].csv": {"zone": "Europe/Helsinki"},
+    "scheduler/slurm2sql/test-data3.csv": {"zone": "UTC", "delimiter": ","},
+    UNIT_SEPARATOR: {"zone": "UTC", "columns": tuple(UNIT_COLUMNS.split(",")), "delimiter": "\x1f"},
+}  # fmt: skip
+
+
+def _damaged(content: bytes, chance: random.Random) -> bytes:
+    """A copy with bytes flipped, lines cut, lost and doubled, or its end missing."""
+    lines = content.splitlines(keepends=True)
+    for _ in range(chance.randint(1, 5)):
+        at = chance.randrange(len(lines))
+        line = lines[at]
+        cut = chance.randrange(len(line)) if line else 0
+        flipped = bytes([line[cut] ^ 1 << chance.randrange(8)]) if line else b""
+        lines[at] = chance.choice([line[:cut], line[cut:], b"", line + line, line[:cut] + flipped + line[cut + 1 :]])
+    damaged = b"".join(lines)
+    return damaged[: chance.randrange(len(damaged))] if chance.random() < 0.2 else damaged
+
+
+@pytest.mark.parametrize("pattern", SACCT)
+def test_damaged_copies_lose_no_record(corpus: Path, tmp_path: Path, pattern: str) -> None:
+    for path in sorted(corpus.glob(pattern)):
+        chance, copy = random.Random(path.name), tmp_path / path.name
+        for _ in range(10):
+            copy.write_bytes(_damaged(path.read_bytes(), chance) or b"\n")
+            try:
+                jobs, steps, rejects, batches = _read(copy, **SACCT[pattern])
+            except Quarantine as refused:
+                assert refused.reason in {"columns_required", "unknown_time_format", "fixed_width"}  # noqa: PT017 - either is right
+                continue
+            assert len(jobs) + len(steps) == sum(batch.kept for batch in batches)
+            assert len(rejects) == sum(batch.rejected for batch in batches)
+
+
+@pytest.mark.parametrize("pattern", SACCT)
+def test_no_times_of_the_corpus_look_clipped(corpus: Path, pattern: str) -> None:
+    for path in sorted(corpus.glob(pattern)):
+        jobs, steps, _, _ = _read(path, **SACCT[pattern])
+        assert not [row for row in jobs + steps if "clipped_times" in row["flags"]]  # type: ignore[operator]

@@ -2,7 +2,7 @@
 
 A line with exactly the header's delimiters and ids, a known state, times and numbers in their places is a record by
 every rule of the exact splitter, and none can reach into it. So only the runs of other lines are split exactly, and with
-them the line before such a run where its last text may go on in it.
+them the line before such a run, or behind it, whose text may stand in it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -134,10 +134,12 @@ def _plain(lines: Lines, layout: Layout, *, is_last: bool) -> tuple[pl.DataFrame
     is_plain = parts.select(pl.all_horizontal(pl.lit(each) for each in checks)).to_series()
     is_odd = np.ones(lines.n, dtype=bool)
     is_odd[places[is_plain.to_numpy()]] = False
-    if layout.ends_in_text:
+    if layout.ends_in_text or layout.is_loose:
         is_odd[:-1] |= is_odd[1:].copy()
         is_odd[-1] |= not is_last
-        is_plain = pl.Series(~is_odd[places])
+    if layout.opens_in_text:
+        is_odd[1:] |= is_odd[:-1].copy()
+    is_plain = pl.Series(~is_odd[places])
     wanted = parts.select(pl.lit(pl.Series("line", places)), *(_cell(_places(layout, name), name) for name in WANTED))
     return (wanted if is_plain.all() else wanted.filter(is_plain)), np.flatnonzero(is_odd)
 

@@ -95,7 +95,23 @@ class Layout:
 
     @cached_property
     def ends_in_text(self) -> bool:
-        """Whether the last column may hold anything and nothing closes it: a full line may not be all of its record."""
+        """Whether only the last column's text can go on behind a full line: nothing closes it, and no record opens in text."""
+        return self._last_is_open and self.free_text[0] > 0
+
+    @cached_property
+    def is_loose(self) -> bool:
+        """Whether nothing behind the last free text shows where it ends: no state, no id, but cells that may be anything."""
+        anchors = [shape for at, shape in self.checks["strict"] if self.free_text and at > self.free_text[-1]]
+        return bool(self.free_text) and not self._last_is_open and all(shape.fullmatch("") for shape in anchors)
+
+    @cached_property
+    def opens_in_text(self) -> bool:
+        """Whether a line with a job id in its place may yet begin within a text, whose rest would stand in other columns."""
+        place = self.names.index("JobID")
+        return place > 1 and self.free_text[:1] < (place,) and bool(self.free_text)
+
+    @property
+    def _last_is_open(self) -> bool:
         return not self.is_trailing and self.free_text[-1:] == (len(self.names) - 1,)
 
     @cached_property
@@ -121,12 +137,15 @@ class Layout:
         parts = line.split(self.delimiter, head)
         return len(parts) > head and all(shape.fullmatch(parts[at]) for at, shape in self.checks["loose"] if at < head)
 
-    def may_be_torn(self, line: str) -> bool:
-        """Whether a short line may be what is left of a record: what stands in it whole has the shape of its column."""
+    def looks_torn(self, line: str) -> bool | None:
+        """Whether a line may be what is left of a record: what stands in it whole has the shape of its column.
+
+        None where no column in it has a shape.
+        """
         parts = line.split(self.delimiter)
         head = min([*self.free_text[:1], max(1, len(parts) - 1)])
         shapes = [(at, shape) for at, shape in self.checks["loose"] if at < head]
-        return all(shape.fullmatch(parts[at]) for at, shape in shapes) if shapes else len(parts) > 1
+        return all(shape.fullmatch(parts[at]) for at, shape in shapes) if shapes else None
 
     def can_close(self, line: str) -> bool:
         """Whether it can end with a line: the columns behind the last free text stand in it whole."""
@@ -159,7 +178,7 @@ def read_header(line: str, delimiter: str | None = None, *, is_strict: bool = Tr
 
 
 def configured(settings: Settings, lines: list[str]) -> Layout:
-    """The layout of text without a header: columns of the settings, the trailing delimiter by what most lines have."""
+    """The layout of text without a header: columns of the settings, the trailing delimiter by what most full lines have."""
     names = tuple(FIELDS.get(name.partition("%")[0].lower(), name) for name in settings.columns)
     delimiter = settings.delimiter or "|"
     if "JobID" not in names:
@@ -167,8 +186,11 @@ def configured(settings: Settings, lines: list[str]) -> Layout:
     filled = [line for line in lines if not is_blank(line)]
     if filled and len(names) > 1 and not any(delimiter in line for line in filled):
         refuse_fixed_width(filled)
-    full = sum(line.removesuffix("\r").endswith(delimiter) and line.count(delimiter) >= len(names) for line in filled)
-    return Layout(names, delimiter, 2 * full > len(filled), bool(filled) and filled[0].endswith("\r"))
+    n_crlf = sum(line.endswith("\r") for line in filled)
+    bare = [line.removesuffix("\r") for line in filled]
+    n_trailing = sum(line.endswith(delimiter) and line.count(delimiter) >= len(names) for line in bare)
+    n_plain = sum(not line.endswith(delimiter) and line.count(delimiter) >= len(names) - 1 for line in bare)
+    return Layout(names, delimiter, n_trailing > n_plain, 2 * n_crlf > len(filled))
 
 
 def is_fixed_width(lines: list[str]) -> bool:

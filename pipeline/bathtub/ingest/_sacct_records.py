@@ -4,7 +4,8 @@ A line with fewer delimiters than the header opens a record, and the following l
 A line that starts a record by itself ends it. Where the last column is free text, a full line may go on in lines with
 fewer delimiters; they are its own where a record or the end of the text follows, and none of them may be the rest of
 another record. Blank lines at their end are not. Surplus delimiters are rejoined in the free text where exactly one
-reading has ids, state and times in their places. What cannot be mended is rejected by itself.
+reading has ids, state and times in their places. What cannot be mended is rejected by itself; where it cannot be told
+whether a record ends before such lines or in them, with it.
 """
 
 import math
@@ -50,8 +51,8 @@ def split_records(lines: list[str], layout: Layout, *, is_last: bool) -> Records
             found.taken += 1
             continue
         reading = _read(lines, start, layout, is_last=is_last)
-        if reading is not None and reading.cells is not None and layout.ends_in_text:
-            reading = _with_rest(lines, reading, reading.cells, layout, is_last=is_last)
+        if reading is not None and reading.cells is not None and (layout.ends_in_text or layout.is_loose):
+            reading = _with_rest(lines, start, reading, layout, is_last=is_last)
         if reading is None:
             return found
         _note(found, lines, reading)
@@ -87,6 +88,11 @@ def starts_record(line: str, layout: Layout) -> bool:
     return any(shape.fullmatch(parts[place]) for place in (at, at - layout.n_delimiters - 1))
 
 
+def _is_record(text: str, layout: Layout) -> bool:
+    """Whether there is a strictly valid reading of a text."""
+    return any(layout.fits(cells, "strict") for cells in readings(text.split(layout.delimiter), layout))
+
+
 def readings(parts: list[str], layout: Layout) -> Iterator[list[str]]:
     """Every way to put the parts of a full record into the columns, surplus ones into the free text."""
     surplus = len(parts) - 1 - layout.n_delimiters
@@ -96,9 +102,8 @@ def readings(parts: list[str], layout: Layout) -> Iterator[list[str]]:
         parts = parts[:-1]
     if surplus == 0:
         yield parts
-        return
     free = layout.free_text
-    if not free or math.comb(surplus + len(free) - 1, surplus) > MAX_READINGS:
+    if surplus <= 0 or not free or math.comb(surplus + len(free) - 1, surplus) > MAX_READINGS:
         return
     for places in combinations_with_replacement(free, surplus):
         cells, at = [], 0
@@ -118,7 +123,10 @@ def _read(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> _Re
     stop = min(len(lines), start + MAX_LINES)
     for end in range(start, stop):
         if end > start and (starts_record(lines[end], layout) or is_message(lines[end])):
-            return full.settled(lines, start, end)
+            is_ambiguous = (
+                layout.opens_in_text and not is_message(lines[end]) and _is_record("\n".join(lines[start : end + 1]), layout)
+            )
+            return _Reading(end + 1, reason="ambiguous_fields") if is_ambiguous else full.settled(lines, start, end)
         count += lines[end].count(layout.delimiter)
         size += len(lines[end]) + 1
         if (end > start and size > MAX_CHARACTERS) or full.n > MAX_ATTEMPTS:
@@ -132,18 +140,28 @@ def _read(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> _Re
     return None
 
 
-def _with_rest(lines: list[str], reading: _Reading, cells: list[str], layout: Layout, *, is_last: bool) -> _Reading | None:
-    """A record with the lines in which its last text goes on; None where lines that are not here yet may do so."""
+def _with_rest(lines: list[str], start: int, reading: _Reading, layout: Layout, *, is_last: bool) -> _Reading | None:
+    """A record in the light of the lines behind it, in which its text may go on; None where there may be more of them."""
+    cells = reading.cells or []
     if not layout.fits(cells, "loose"):
         return reading
-    end = _rest_end(lines, reading.end, layout, is_last=is_last)
-    if end is None:
+    rest = _rest(lines, reading.end, layout, is_last=is_last)
+    if rest is None:
         return None
-    return replace(reading, end=end, cells=[*cells[:-1], "\n".join([cells[-1], *lines[reading.end : end]])])
+    if not layout.ends_in_text:
+        return _doubted(lines, start, reading, layout, rest)
+    if any(line.count(layout.delimiter) >= layout.n_delimiters or _is_unlike_text(line, layout) for line in rest):
+        return reading
+    return replace(reading, end=reading.end + len(rest), cells=[*cells[:-1], "\n".join([cells[-1], *rest])])
 
 
-def _rest_end(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> int | None:
-    """Where the lines end that go on with a text: nowhere, unless what follows them shows that they are nothing else."""
+def _is_unlike_text(line: str, layout: Layout) -> bool:
+    torn = layout.looks_torn(line)
+    return not is_blank(line) and (layout.delimiter in line if torn is None else torn)
+
+
+def _rest(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> list[str] | None:
+    """The lines up to the next record or the end of the text, blank ones at their end left out; None where there may be more."""
     end, size = start, 0
     stop = min(len(lines), start + MAX_LINES)
     for at in range(start, stop):
@@ -151,14 +169,28 @@ def _rest_end(lines: list[str], start: int, layout: Layout, *, is_last: bool) ->
         size += len(line) + 1
         if is_blank(line):
             continue
-        if starts_record(line, layout) or layout.can_open(line) or is_foreign(line, layout):
-            return end
-        if size > MAX_CHARACTERS or line.count(layout.delimiter) >= layout.n_delimiters or layout.may_be_torn(line):
-            return start
+        if starts_record(line, layout) or is_foreign(line, layout) or (layout.free_text[0] and layout.can_open(line)):
+            return lines[start:end]
+        if size > MAX_CHARACTERS:
+            return []
         end = at + 1
     if stop < len(lines):
-        return start
-    return end if is_last else None
+        return []
+    return lines[start:end] if is_last else None
+
+
+def _doubted(lines: list[str], start: int, reading: _Reading, layout: Layout, rest: list[str]) -> _Reading:
+    """The reading, unless the record goes on to the end of some line of the rest as well."""
+    n = 0
+    for at, line in enumerate(rest, start=reading.end):
+        if is_blank(line) or not layout.can_close(line):
+            continue
+        if layout.looks_torn(line) or n > MAX_ATTEMPTS:
+            break
+        n += 1
+        if _is_record("\n".join(lines[start : at + 1]), layout):
+            return _Reading(at + 1, reason="ambiguous_fields")
+    return reading
 
 
 @dataclass
