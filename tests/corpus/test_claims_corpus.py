@@ -23,7 +23,7 @@ RIGHT: tuple[tuple[str, str | None], ...] = (
     ("nccl/ras/*.txt", "job_output"),
     ("nccl/logs/*.log", "job_output"),
     ("nccl/real_gloo/*/stderr_rank_*.log", "job_output"),
-    ("nccl/make/logs.py", "job_output"),  # quotes whole lines of logs, as a paste of them would
+    ("nccl/make/logs.py", None),  # a program that quotes whole lines of logs
     ("nvml/dcgm-exporter/*.prom", "dcgm_exporter"),
     ("nvml/nvidia_gpu_exporter/*.metrics", "dcgm_exporter"),
     ("nvml/nvidia_gpu_exporter/*.excerpt.txt", "nvidia_smi_csv"),

@@ -12,7 +12,8 @@ without one `seen_at` is null and its quality `unknown`, and the file is read al
 no clock. The node is the host that the line names, else the configured one. A summary of torchrun is read as one line.
 
 Claimed where the head holds such a line, or under the scheduler's own name (`slurm-123.out`), if no other format claims it.
-Since a job may print for days before it fails, the configuration names the format for other files.
+A program's source and a page that quotes such lines are not claimed. Since a job may print for days before it fails, the
+configuration names the format for other files.
 
 Rejects: line_too_long, and those of the grammars.
 """
@@ -47,6 +48,8 @@ _UNMISTAKABLE = re.compile(
     rb"|lagging ranks that caused this timeout|didn't join collective #\d",
     re.MULTILINE,
 )
+# a program or a page that quotes such lines
+_QUOTES = re.compile(r"\.(?:py|ipynb|sh|c|cc|cpp|cu|h|hpp|rs|go|md|rst|html?)$", re.IGNORECASE)
 _SCHEDULER_NAME = re.compile(r"(?:^|/)slurm-\d+(?:_\d+)?\.(?:out|err)$")
 
 
@@ -56,7 +59,7 @@ def _grammars() -> list[Grammar]:
 
 def _claims(head: bytes, name: str) -> bool:
     is_named = _SCHEDULER_NAME.search(name) is not None and bool(head) and b"\x00" not in head
-    if not is_named and (head[:1] in (b"\x80", b"{") or not _UNMISTAKABLE.search(head)):
+    if _QUOTES.search(name) or (not is_named and (head[:1] in (b"\x80", b"{") or not _UNMISTAKABLE.search(head))):
         return False
     return not any(known.claims(head, name) for known in formats().values() if known.name != NAME)
 
