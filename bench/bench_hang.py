@@ -1,15 +1,18 @@
-"""Dumps of 64 ranks of 2,000 entries with stack frames → verdict, as a ratio to PyTorch's own analyser where it is installed.
+"""Dumps of 64 ranks of 2,000 entries with stack frames → verdict, as a ratio to PyTorch's own analyser where it is at hand.
 
-Whole processes: start, imports, the reading child. Wall, CPU and the peak of resident memory over the process tree,
-medians of interleaved rounds; the answer is checked. Then 512 ranks, which must take eight times as long and no more.
+Whole processes: start, imports, the reading children. Wall, CPU and the peak of resident memory over the process tree,
+medians of interleaved rounds; what both name is printed and ours is checked. Then 128, 256 and 512 ranks, which must take
+their share more of time and memory and no more.
 
-    python bench/bench_hang.py [--rounds 5] [--large]
+    python bench/bench_hang.py [--rounds 5] [--large] [--torch PYTHON]
+
+PyTorch need not be installed beside the project: an interpreter that has it is named by --torch or $BATHTUB_TORCH_PYTHON.
 """
 
 import argparse
 import json
 import os
-import pickle
+import re
 import shutil
 import statistics
 import subprocess
@@ -17,63 +20,90 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tests.make_dumps import put
 from tests.simulate_ranks import NS
 
-CULPRIT, ROW = 5, 8
+CULPRIT, ROW, EVERY, FIRST = 5, 8, 50, 100_000
 FRAMES = [
     {"name": f"step_{n}", "filename": f"/opt/venv/lib/python3.12/site-packages/trainer/layer_{n % 40}.py", "line": 100 + n}
     for n in range(200)
 ]
 STACKS = [[FRAMES[(number * 7 + depth) % 200] for depth in range(18)] for number in range(24)]
-BOUNDS = "goal: under 0.2x of the wall time (0.1x is the aim) and under 0.7x of the memory"
+SHARED = frozenset(map(id, FRAMES))
+PLACES = (1 << 30, (1 << 30) + 1, 1 << 62, (1 << 62) + 1)
+SETTLED = 4 * EVERY
+"""From here on every text and every frame has been seen."""
+BOUNDS = "goal: at most 0.2 of the wall time (0.1 is the aim) and 0.7 of the memory"
+
+Measured = tuple[float, float, float]
 
 
-def dump(rank: int, n_ranks: int, n_entries: int) -> dict[str, object]:
-    """Every operation is done but the last one over all ranks, to which one rank does not come."""
-    row = str(1 + rank // ROW)
-    members = {"0": list(range(n_ranks)), row: list(range(rank - rank % ROW, rank - rank % ROW + ROW))}
-    numbers, entries = dict.fromkeys(members, 5000), []
-    for index in range(n_entries):
-        is_last = index == n_entries - 1
-        if is_last and rank == CULPRIT:
-            break
-        group = "0" if is_last or index % 50 == 49 else row
-        numbers[group] += 1
-        created, sizes = NS + index * 3_000_000 + rank * 1000, [[1]] if group == "0" else [[4096, 1024]]
-        entries.append(
-            {
-                "record_id": 100_000 + index, "pg_id": int(group != "0"), "process_group": (group, "default_pg"),
-                "collective_seq_id": numbers[group], "p2p_seq_id": 0, "op_id": numbers[group],
-                "profiling_name": "nccl:all_reduce", "time_created_ns": created,
-                "input_sizes": sizes, "input_dtypes": ["BFloat16"], "output_sizes": sizes, "output_dtypes": ["BFloat16"],
-                "state": "scheduled" if is_last else "completed", "time_discovered_started_ns": None,
-                "time_discovered_completed_ns": None if is_last else created + 1_500_000, "retired": not is_last,
-                "timeout_ms": 600_000, "is_p2p": False, "thread_id": "139", "thread_name": "pt_main_thread",
-                "frames": STACKS[index % 24],
-            }
-        )  # fmt: skip
-    marks = {
+def entry(group: str, stack: int, record_id: int, seq: int, created: int, completed: int | None) -> dict[str, object]:
+    """One operation."""
+    sizes = [[1]] if group == "0" else [[4096, 1024]]
+    return {
+        "frames": STACKS[stack], "record_id": record_id, "pg_id": int(group != "0"), "process_group": (group, "default_pg"),
+        "collective_seq_id": seq, "p2p_seq_id": 0, "op_id": seq, "profiling_name": "nccl:all_reduce", "time_created_ns": created,
+        "input_sizes": sizes, "input_dtypes": ["BFloat16"], "output_sizes": sizes, "output_dtypes": ["BFloat16"],
+        "state": "completed" if completed else "scheduled", "time_discovered_started_ns": None,
+        "time_discovered_completed_ns": completed, "retired": completed is not None, "timeout_ms": 600_000, "is_p2p": False,
+        "thread_id": "139", "thread_name": "pt_main_thread",
+    }  # fmt: skip
+
+
+def entries(rank: int, n_entries: int, memo: dict[object, int]) -> Iterator[bytes]:
+    """Every operation is done but the last one, over all ranks, to which one rank does not come.
+
+    Once all texts and frames are known, entries of one kind differ in their numbers alone: these are put in place, since to
+    build each entry anew takes fifty times as long.
+    """
+    known: dict[object, bytes] = {}
+    for index in range(n_entries - (rank == CULPRIT)):
+        n_whole, is_last = (index + 1) // EVERY, index == n_entries - 1
+        group = "0" if is_last or (index + 1) % EVERY == 0 else str(1 + rank // ROW)
+        created = NS + index * 3_000_000 + rank * 1000
+        seq = FIRST + (n_whole if group == "0" else index + 1 - n_whole)
+        values, kind = (FIRST + index, seq, created, created + 1_500_000), (group, index % 24)
+        if index < SETTLED or is_last:
+            yield put(entry(*kind, *values[:3], None if is_last else values[3]), memo, SHARED)
+            continue
+        made = known.setdefault(kind, b"") or put(entry(*kind, *PLACES), memo, SHARED)
+        known[kind] = made
+        for place, value in zip(PLACES, values, strict=True):
+            made = made.replace(put(place, {}), put(value, {}))
+        yield made
+
+
+def dump(rank: int, n_ranks: int, n_entries: int) -> bytes:
+    """One rank's dump as torch writes it: each text and each frame once, and for each entry a list of its frames."""
+    assert n_entries % EVERY == 0
+    assert n_entries > SETTLED
+    row = rank - rank % ROW
+    members = {"0": list(range(n_ranks)), str(1 + rank // ROW): list(range(row, row + ROW))}
+    enqueued = (FIRST + n_entries // EVERY - (rank == CULPRIT), FIRST + n_entries - n_entries // EVERY)
+    status = {
         str(number): {
-            "last_enqueued_collective": numbers[group],
+            "last_enqueued_collective": seq,
             "last_started_collective": -1,
-            "last_completed_collective": numbers[group] - (group == "0" and rank != CULPRIT),
+            "last_completed_collective": seq - (number == 0 and rank != CULPRIT),
         }
-        for number, group in enumerate(members)
+        for number, seq in enumerate(enqueued)
     }
     config = {name: {"name": name, "desc": "default_pg", "ranks": str(ranks)} for name, ranks in members.items()}
-    return {"version": "2.10", "pg_config": config, "comm_lib_version": "2.27.5", "pg_status": marks, "entries": entries}
+    memo: dict[object, int] = {}
+    top = {"version": "2.10", "pg_config": config, "comm_lib_version": "2.27.5", "pg_status": status, "entries": []}
+    return b"\x80\x02" + put(top, memo).removesuffix(b"eu") + b"".join(entries(rank, n_entries, memo)) + b"eu."
 
 
 def write(folder: Path, n_ranks: int, n_entries: int) -> Path:
     folder.mkdir()
     for rank in range(n_ranks):
-        (folder / f"nccl_trace_rank_{rank}").write_bytes(pickle.dumps(dump(rank, n_ranks, n_entries), 2))
+        (folder / f"nccl_trace_rank_{rank}").write_bytes(dump(rank, n_ranks, n_entries))
     return folder
 
 
@@ -84,15 +114,16 @@ def resident_mib(pid: int) -> float:
         one = stack.pop()
         try:
             pages = int(Path(f"/proc/{one}/statm").read_text().split()[1])
-            stack += map(int, Path(f"/proc/{one}/task/{one}/children").read_text().split())
+            for task in Path(f"/proc/{one}/task").iterdir():
+                stack += map(int, (task / "children").read_text().split())
         except (OSError, IndexError):
             continue
         total += pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
     return total
 
 
-def measured(command: list[str], is_right: Callable[[str], bool]) -> tuple[float, float, float]:
-    """Wall s, CPU s, peak MiB of a command whose output is checked."""
+def measured(command: list[str], is_right: Callable[[str], bool]) -> tuple[Measured, str]:
+    """Wall s, CPU s, peak MiB of a command whose output is checked; and the output."""
     before, started, peak = os.times(), time.monotonic(), 0.0
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     output: list[str] = []
@@ -105,53 +136,81 @@ def measured(command: list[str], is_right: Callable[[str], bool]) -> tuple[float
     wall, after = time.monotonic() - started, os.times()
     assert is_right(output[0]), output[0][-2000:]
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return wall, cpu, peak
+    return (wall, cpu, peak), output[0]
 
 
-def ours(folder: Path) -> tuple[float, float, float]:
+def ours(folder: Path) -> tuple[Measured, str]:
     command = [sys.executable, "-m", "bathtub", "hang", str(folder), "--json"]
-    return measured(command, lambda text: json.loads(text)["culprits"] == [CULPRIT])
+    found, output = measured(command, lambda text: json.loads(text)["culprits"] == [CULPRIT])
+    return found, str(json.loads(output)["culprits"])
 
 
-def theirs(folder: Path) -> tuple[float, float, float]:
-    command = [sys.executable, "-m", "torch.distributed.flight_recorder.fr_trace", str(folder), "-p", "nccl_trace_rank_"]
-    return measured(command, bool)
+def theirs(python: str, folder: Path) -> tuple[Measured, str]:
+    command = [python, "-m", "torch.distributed.flight_recorder.fr_trace", str(folder), "-p", "nccl_trace_rank_"]
+    found, output = measured(command, lambda text: "collective" in text)
+    ranks = sorted({int(rank) for listed in re.findall(r"missing ranks: \{([\d, ]+)\}", output) for rank in listed.split(",")})
+    return found, str(ranks)
 
 
-def medians(rounds: list[tuple[float, float, float]]) -> tuple[float, float, float]:
+def has_torch(python: str) -> bool:
+    found = subprocess.run([python, "-c", "import torch.distributed.flight_recorder"], capture_output=True, check=False)
+    return found.returncode == 0
+
+
+def medians(rounds: list[Measured]) -> Measured:
     return tuple(statistics.median(values) for values in zip(*rounds, strict=True))
 
 
-def said(name: str, values: tuple[float, float, float]) -> None:
-    print(f"{name:24} wall {values[0]:6.2f} s   CPU {values[1]:6.2f} s   peak {values[2]:6.0f} MiB")
+def said(name: str, values: Measured, named: str) -> None:
+    print(f"{name:20} wall {values[0]:6.2f} s   CPU {values[1]:6.2f} s   peak {values[2]:6.0f} MiB   names {named}", flush=True)
+
+
+def against_torch(folder: Path, n_rounds: int, python: str | None) -> Measured:
+    """Ours, interleaved with PyTorch's own where there is one: lines for both, and the ratios."""
+    rounds: dict[str, list[Measured]] = {}
+    named: dict[str, str] = {}
+    for _ in range(n_rounds):
+        for name, run in (("bathtub", lambda: ours(folder)), ("torch", lambda: theirs(python, folder))):
+            if name == "bathtub" or python:
+                found, named[name] = run()
+                rounds.setdefault(name, []).append(found)
+    for name, values in rounds.items():
+        said(f"{name}, 64 ranks", medians(values), named[name])
+    if python:
+        ratios = [
+            sorted(mine / other for mine, other in zip(*pairs, strict=True))
+            for pairs in zip(zip(*rounds["bathtub"], strict=True), zip(*rounds["torch"], strict=True), strict=True)
+        ]
+        told = [
+            f"{what} {statistics.median(each):.2f} ({each[0]:.2f} to {each[-1]:.2f})"
+            for what, each in zip(WHAT, ratios, strict=True)
+        ]
+        print(f"ratio: {', '.join(told)}; {BOUNDS}")
+    else:
+        print("PyTorch's analyser skipped: no torch")
+    return medians(rounds["bathtub"])
+
+
+WHAT = ("wall", "CPU", "memory")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--large", action="store_true", help="512 ranks too: 230 MB of dumps")
+    parser.add_argument("--large", action="store_true", help="128, 256 and 512 ranks too: 350 MB of dumps")
+    parser.add_argument("--torch", default=os.environ.get("BATHTUB_TORCH_PYTHON", sys.executable), metavar="PYTHON")
     chosen = parser.parse_args()
-    has_torch = find_spec("torch") is not None
     with tempfile.TemporaryDirectory() as scratch:
-        small = write(Path(scratch) / "small", 64, 2000)
-        found: dict[str, list[tuple[float, float, float]]] = {}
-        for _ in range(chosen.rounds):
-            found.setdefault("bathtub, 64 ranks", []).append(ours(small))
-            if has_torch:
-                found.setdefault("torch, 64 ranks", []).append(theirs(small))
-        for name, rounds in found.items():
-            said(name, medians(rounds))
-        base = medians(found["bathtub, 64 ranks"])
-        if has_torch:
-            ratio = [mine / other for mine, other in zip(base, medians(found["torch, 64 ranks"]), strict=True)]
-            print(f"ratio: wall {ratio[0]:.2f}, CPU {ratio[1]:.2f}, memory {ratio[2]:.2f} ({BOUNDS})")
-        else:
-            print("torch is not installed: its analyser is left out")
-        if chosen.large:
-            shutil.rmtree(small)
-            large = ours(write(Path(scratch) / "large", 512, 2000))
-            said("bathtub, 512 ranks", large)
-            print(f"8x the ranks: CPU {large[1] / base[1]:.1f}x, memory {large[2] / base[2]:.1f}x (goal: linear, under 2048 MiB)")
+        small = write(Path(scratch) / "64", 64, 2000)
+        base = against_torch(small, chosen.rounds, chosen.torch if has_torch(chosen.torch) else None)
+        shutil.rmtree(small)
+        for n_ranks in (128, 256, 512) if chosen.large else ():
+            folder = write(Path(scratch) / str(n_ranks), n_ranks, 2000)
+            found, named = ours(folder)
+            said(f"bathtub, {n_ranks} ranks", found, named)
+            share = [here / there for here, there in zip(found, base, strict=True)]
+            print(f"  {n_ranks // 64}x the ranks: CPU {share[1]:.1f}x, memory {share[2]:.1f}x (goal: linear, under 2048 MiB)")
+            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -8,33 +8,40 @@ import gzip
 import json
 import pickle
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 CASES = Path(__file__).parent / "ingest" / "flight_recorder"
 NS = 1_760_000_000_000_000_000
 
 
-def torch_pickle(value: object) -> bytes:
-    """The value as torch's writer puts it: protocol 2, MARK before every item, memo for strings alone."""
-    memo: dict[str, int] = {}
-    return b"\x80\x02" + _put(value, memo) + b"."
+def torch_pickle(value: object, shared: Sequence[Mapping[str, object]] = ()) -> bytes:
+    """The value as torch's writer puts it: protocol 2, MARK before every item, memo for strings and for what is `shared`."""
+    return b"\x80\x02" + put(value, {}, frozenset(map(id, shared))) + b"."
 
 
-def _put(value: object, memo: dict[str, int]) -> bytes:
+def put(value: object, memo: dict[object, int], shared: Container[int] = ()) -> bytes:
+    """The opcodes that build the value. `memo`: what stands under which number; strings by value, shared dicts by identity."""
+    key = value if isinstance(value, str) else id(value) if id(value) in shared else None
+    if key in memo:
+        return b"h" + bytes([memo[key]]) if memo[key] < 256 else b"j" + struct.pack("<I", memo[key])
+    made = _opcodes(value, memo, shared)
+    if key is None:
+        return made
+    number = memo[key] = len(memo)
+    return made + (b"q" + bytes([number]) if number < 256 else b"r" + struct.pack("<I", number))
+
+
+def _opcodes(value: object, memo: dict[object, int], shared: Container[int]) -> bytes:
     if isinstance(value, Mapping):
-        return b"}(" + b"".join(_put(key, memo) + _put(item, memo) for key, item in value.items()) + b"u"
+        items = (put(key, memo, shared) + put(item, memo, shared) for key, item in value.items())
+        return b"}(" + b"".join(items) + b"u"
     if isinstance(value, list):
-        return b"](" + b"".join(_put(item, memo) for item in value) + b"e"
+        return b"](" + b"".join(put(item, memo, shared) for item in value) + b"e"
     if isinstance(value, tuple):
-        return b"".join(_put(item, memo) for item in value) + b"\x86"
+        return b"".join(put(item, memo, shared) for item in value) + b"\x86"
     if isinstance(value, str):
-        if value in memo:
-            return b"h" + bytes([memo[value]]) if memo[value] < 256 else b"j" + struct.pack("<I", memo[value])
-        memo[value] = len(memo)
-        number = memo[value]
-        put = b"q" + bytes([number]) if number < 256 else b"r" + struct.pack("<I", number)
-        return b"X" + struct.pack("<I", len(value.encode())) + value.encode() + put
+        return b"X" + struct.pack("<I", len(value.encode())) + value.encode()
     return _put_scalar(value)
 
 

@@ -82,6 +82,7 @@ def _bound() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     gc.disable()
+    gc.freeze()
 
 
 def main() -> None:

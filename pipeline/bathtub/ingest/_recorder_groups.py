@@ -1,13 +1,13 @@
 """Process groups of a rank: the local numbers of its status, the names and members of its configuration."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TypeAlias
 
 import msgspec
 
-from bathtub.ingest._recorder_columns import BIG, Checked, Texts
+from bathtub.ingest._recorder_columns import BIG, Checked
 from bathtub.ingest._recorder_pickle import Refused
 
 MAX_MEMBERS = 1 << 20
@@ -34,14 +34,14 @@ class Group(msgspec.Struct, array_like=True):
 def groups_of(
     config: Mapping[object, object],
     status: Mapping[object, object],
-    entries: tuple[list[int | None], Texts, Texts],
+    forms: tuple[Sequence[int | None], Sequence[str | None], Sequence[str | None]],
     checked: Checked,
 ) -> list[Group]:
     """The groups with a status in order of their local numbers, then those that only the configuration names.
 
-    `entries`: local number, name and description per entry; they alone say which name a local number has. Raises Refused.
+    `forms`: local numbers, names and descriptions of the entries; they alone say which name a local number has. Raises Refused.
     """
-    names = _names(*entries, checked)
+    names = _names(*forms, checked)
     if not status and config and all(type(key) is int for key in config):
         numbered = [(pg_id, ranks) for key, ranks in config.items() if (pg_id := _whole(key, 0)) is not None]
         return [Group(pg_id, None, None, _numbers(ranks, checked)) for pg_id, ranks in sorted(numbered, key=itemgetter(0))]
@@ -63,17 +63,17 @@ def groups_of(
     return rows + list(members.values())
 
 
-def _names(pg_ids: list[int | None], names: Texts, descriptions: Texts, checked: Checked) -> dict[int, _Name]:
+def _names(
+    pg_ids: Sequence[int | None], names: Sequence[str | None], descriptions: Sequence[str | None], checked: Checked
+) -> dict[int, _Name]:
     """Local number to (name, description) through the rank's own entries; a number with two names has none."""
     found: dict[int, _Name] = {}
-    for pg_id, name, description in dict.fromkeys(zip(pg_ids, names.codes, descriptions.codes, strict=True)):
+    for pg_id, name, description in dict.fromkeys(zip(pg_ids, names, descriptions, strict=True)):
         if pg_id is None or name is None:
             continue
-        pair = (names.distinct[name], None if description is None else descriptions.distinct[description])
-        if pg_id in found and found[pg_id][0] != pair[0]:
+        if found.setdefault(pg_id, (name, description))[0] != name:
             checked.flags.add("ambiguous_group")
-            pair = (None, None)
-        found[pg_id] = pair
+            found[pg_id] = (None, None)
     return found
 
 
@@ -82,8 +82,7 @@ def _configured(name: object, value: object, checked: Checked) -> Group | None:
         checked.flags.add("bad_config")
         return None
     texts = checked.texts([name, value.get("desc")])
-    given, description = (None if code is None else texts.distinct[code] for code in texts.codes)
-    return Group(None, given, description, _members(value.get("ranks"), checked))
+    return Group(None, texts[0], texts[1], _members(value.get("ranks"), checked))
 
 
 def _members(value: object, checked: Checked) -> list[int] | None:

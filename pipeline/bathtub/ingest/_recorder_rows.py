@@ -6,13 +6,13 @@ shapes of an entry is followed, and stack frames are not read.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import NoReturn
 
 import msgspec
 
-from bathtub.ingest._recorder_columns import BIG, Checked, Texts
+from bathtub.ingest._recorder_columns import BIG, Checked
 from bathtub.ingest._recorder_groups import Group, groups_of
 from bathtub.ingest._recorder_pickle import Refused
 
@@ -27,20 +27,57 @@ _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})")
 
 _INTEGERS = {
     "record_id": "record_id",
-    "pg_id": "pg_id",
     "collective_seq_id": "collective_seq_id",
     "p2p_seq_id": "p2p_seq_id",
     "op_id": "op_id",
     "created_ns": "time_created_ns",
     "started_ns": "time_discovered_started_ns",
     "completed_ns": "time_discovered_completed_ns",
-    "timeout_ms": "timeout_ms",
 }
-_TEXTS = ("profiling_name", "state", "thread_name")
+"""Columns that differ from entry to entry, and their keys."""
+_NO_GROUP = (None, None)
+
+
+class Forms(msgspec.Struct):
+    """What entries have in common, a column each; rows are forms."""
+
+    pg_id: list[int | None]
+    pg_name: list[str | None]
+    pg_desc: list[str | None]
+    profiling_name: list[str | None]
+    state: list[str | None]
+    thread_name: list[str | None]
+    is_retired: list[bool | None]
+    is_p2p: list[bool | None]
+    timeout_ms: list[int | None]
+    input_sizes: list[str | None]
+    output_sizes: list[str | None]
+    input_dtypes: list[str | None]
+    output_dtypes: list[str | None]
+
+
+_FORM = (
+    "process_group",
+    "pg_id",
+    "profiling_name",
+    "state",
+    "thread_name",
+    "retired",
+    "is_p2p",
+    "timeout_ms",
+    "input_sizes",
+    "output_sizes",
+    "input_dtypes",
+    "output_dtypes",
+)
 
 
 class Dump(msgspec.Struct, tag=True):
-    """One dump in columns, each as long as there are entries."""
+    """One dump in columns.
+
+    `integers`: 64-bit, as long as there are entries, null is -1; no bytes are a column of nulls. `form`: the number of each
+    entry's form, 32-bit; `forms`: columns of what the entries of a form have in common.
+    """
 
     version: str
     comm_lib_version: str | None
@@ -48,10 +85,10 @@ class Dump(msgspec.Struct, tag=True):
     n_groups: int
     flags: list[str]
     groups: list[Group]
-    integers: dict[str, list[int | None]]
-    floats: dict[str, list[float | None]]
-    booleans: dict[str, list[bool | None]]
-    texts: dict[str, Texts]
+    integers: dict[str, bytes]
+    duration_ms: list[float | None] | None
+    form: bytes
+    forms: Forms
 
 
 class Refusal(msgspec.Struct, tag=True):
@@ -71,31 +108,25 @@ def dump_of(value: object, *, is_json: bool) -> Dump:
     version = _version(value.get("version"), checked)
     entries = _entries(value, checked, is_json=is_json)
     config, status = _mapping(value, "pg_config"), _mapping(value, "pg_status")
-    texts = _texts(entries, checked)  # first, since what expands is found there
-    integers = {name: checked.integers(_values(entries, key)) for name, key in _keys(version).items()}
-    if version == BARE_LIST:
-        times = checked.integers(integers["created_ns"], high=BIG // 1000)
-        integers["created_ns"] = [None if time is None else time * 1000 for time in times]
-    if is_json:  # there a time not discovered is written as 0
-        for name in ("started_ns", "completed_ns"):
-            integers[name] = [time or None for time in integers[name]]
-    groups = groups_of(config, status, (integers["pg_id"], texts["pg_name"], texts["pg_desc"]), checked)
+    form, rows = checked.forms(_values(entries, _FORM))
+    forms = _forms(rows, checked)
+    groups = groups_of(config, status, (forms.pg_id, forms.pg_name, forms.pg_desc), checked)
     library = value.get("comm_lib_version", value.get("nccl_version"))
     if not (config or status or entries):
         checked.flags.add("recorder_off")
+    durations = [entry.get("duration_ms") for entry in entries]
+    integers = _integers(entries, version, checked, is_json=is_json)
     return Dump(
         version=version,
-        comm_lib_version=checked.texts([library]).distinct[0] if type(library) is str else None,
+        comm_lib_version=checked.texts([library])[0] if type(library) is str else None,
         n_entries=len(entries),
         n_groups=len(status),
-        flags=sorted(checked.flags),
         groups=groups,
         integers=integers,
-        floats={"duration_ms": checked.floats(_values(entries, "duration_ms"))},
-        booleans={
-            name: checked.booleans(_values(entries, key)) for name, key in (("is_retired", "retired"), ("is_p2p", "is_p2p"))
-        },
-        texts=texts,
+        duration_ms=checked.floats(durations),
+        form=form,
+        forms=forms,
+        flags=sorted(checked.flags),
     )
 
 
@@ -116,6 +147,18 @@ def _keys(version: str) -> dict[str, str]:
         return {**_INTEGERS, "collective_seq_id": "seq_id", "created_ns": "time_created_us"}
     is_old = tuple(map(int, version.split("."))) < (2, 1)
     return {**_INTEGERS, "collective_seq_id": "seq_id"} if is_old else _INTEGERS
+
+
+def _integers(entries: list[dict[object, object]], version: str, checked: Checked, *, is_json: bool) -> dict[str, bytes]:
+    keys = _keys(version)
+    columns = dict(zip(keys, zip(*_values(entries, tuple(keys.values())), strict=True), strict=True)) if entries else {}
+    if version == BARE_LIST and entries:
+        times = checked.integers(columns["created_ns"], high=BIG // 1000)
+        columns["created_ns"] = tuple(None if time is None else time * 1000 for time in times)
+    if is_json and entries:  # there a time not discovered is written as 0
+        for name in ("started_ns", "completed_ns"):
+            columns[name] = tuple(time or None for time in columns[name])
+    return {name: checked.packed(columns[name]) if entries else b"" for name in keys}
 
 
 def _version(value: object, checked: Checked) -> str:
@@ -154,22 +197,31 @@ def _entries(value: Mapping[object, object], checked: Checked, *, is_json: bool)
     return entries
 
 
-def _values(entries: list[dict[object, object]], key: str) -> list[object]:
-    """The value of a key in each entry, null where there is none."""
+def _values(entries: list[dict[object, object]], keys: tuple[str, ...]) -> Iterable[tuple[object, ...]]:
+    """The values of the keys in each entry, null where there is none."""
     try:
-        return list(map(itemgetter(key), entries))
+        return list(map(itemgetter(*keys), entries))
     except KeyError:
-        return [entry.get(key) for entry in entries]
+        return (tuple([entry.get(key) for key in keys]) for entry in entries)
 
 
-def _texts(entries: list[dict[object, object]], checked: Checked) -> dict[str, Texts]:
-    texts = {name: checked.shapes(_values(entries, name)) for name in ("input_sizes", "output_sizes")}
-    texts |= {name: checked.type_lists(_values(entries, name)) for name in ("input_dtypes", "output_dtypes")}
-    texts |= {name: checked.texts(_values(entries, name)) for name in _TEXTS}
-    pairs = _values(entries, "process_group")
-    known = [pair if isinstance(pair, (list, tuple)) and len(pair) == 2 else (None, None) for pair in pairs]  # noqa: PLR2004 - name and description
-    if any(pair is not None and len(kept) and kept[0] is None for pair, kept in zip(pairs, known, strict=True)):
+def _forms(rows: list[tuple[object, ...]], checked: Checked) -> Forms:
+    columns = dict(zip(_FORM, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(_FORM, ())
+    pairs = [pair if isinstance(pair, (list, tuple)) and len(pair) == 2 else _NO_GROUP for pair in columns["process_group"]]  # noqa: PLR2004 - name and description
+    if pairs.count(_NO_GROUP) != columns["process_group"].count(None):
         checked.flags.add("bad_values")
-    texts["pg_name"] = checked.texts([pair[0] for pair in known])
-    texts["pg_desc"] = checked.texts([pair[1] for pair in known])
-    return texts
+    return Forms(
+        pg_id=checked.integers(columns["pg_id"]),
+        pg_name=checked.texts([pair[0] for pair in pairs]),
+        pg_desc=checked.texts([pair[1] for pair in pairs]),
+        profiling_name=checked.texts(columns["profiling_name"]),
+        state=checked.texts(columns["state"]),
+        thread_name=checked.texts(columns["thread_name"]),
+        is_retired=checked.booleans(columns["retired"]),
+        is_p2p=checked.booleans(columns["is_p2p"]),
+        timeout_ms=checked.integers(columns["timeout_ms"]),
+        input_sizes=checked.shapes(columns["input_sizes"]),
+        output_sizes=checked.shapes(columns["output_sizes"]),
+        input_dtypes=checked.type_lists(columns["input_dtypes"]),
+        output_dtypes=checked.type_lists(columns["output_dtypes"]),
+    )

@@ -17,15 +17,19 @@ The folder is the dump set: the dumps of one moment. Source: torch/csrc/distribu
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from datetime import datetime
+from typing import cast
 
 import polars as pl
+from msgspec.structs import asdict
 
 from bathtub.ingest import Batch, Format
+from bathtub.ingest._recorder_frames import entry_frame, quality, row_frame
 from bathtub.ingest._recorder_pickle import PROTOCOLS, TRUNCATED
 from bathtub.ingest._recorder_reader import READER
 from bathtub.ingest._recorder_rows import Dump
-from bathtub.ingest._rows import conform, rejects
+from bathtub.ingest._rows import rejects
 from bathtub.ingest._times import TOLERANCE
 from bathtub.schema import table
 from bathtub.source import Source
@@ -60,11 +64,18 @@ def _parse(source: Source) -> Iterator[Batch]:
     dump = READER.read(source.read(MAX_BYTES))
     folder, _, name = source.full_name.rpartition("/")
     rank, host = rank_and_host(name)
-    common = {"dump_set": folder or ".", "rank": rank}
-    entries = _entries(dump)
-    created = entries["seen_at"]
-    last = {"seen_at": created.max()}
-    own = {
+    common: dict[str, object] = {
+        "source_id": source.source_id,
+        "cluster": source.cluster,
+        "time_source": "recorder",
+        "dump_set": folder or ".",
+        "rank": rank,
+    }
+    latest = source.collected_at + TOLERANCE
+    entries = entry_frame(dump, common, latest)
+    first_at, last_at = _span(entries["seen_at"])
+    common |= {"seen_at": last_at, "time_quality": quality(last_at, latest)}
+    row = {
         "host": host,
         "node": source.settings.node,
         "job_id": source.settings.job_id,
@@ -72,20 +83,17 @@ def _parse(source: Source) -> Iterator[Batch]:
         "comm_lib_version": dump.comm_lib_version,
         "n_entries": dump.n_entries,
         "n_groups": dump.n_groups,
-        "first_created_at": created.min(),
-        "last_created_at": created.max(),
-    }
-    declared = table("dumps").polars
-    row = own | last | {"flags": _flags(dump, rank)}
-    dumps = pl.DataFrame([row], schema={name: declared[name] for name in row})
-    frames = {
-        "dumps": dumps,
-        "collectives": entries,
-        "process_groups": _groups(dump).with_columns(seen_at=pl.lit(last["seen_at"])),
+        "first_created_at": first_at,
+        "last_created_at": last_at,
+        "flags": _flags(dump, rank),
     }
     is_cut = TRUNCATED in dump.flags
     yield Batch(
-        frames={each: conform(table(each), _stamped(frame, common, source), source) for each, frame in frames.items()},
+        frames={
+            "dumps": row_frame(table("dumps"), [row], common),
+            "collectives": entries,
+            "process_groups": row_frame(table("process_groups"), [asdict(group) for group in dump.groups], common),
+        },
         rejects=rejects([(1, TRUNCATED, "")] if is_cut else [], FORMAT.name, source),
         read=1,
         kept=0 if is_cut else 1,
@@ -94,34 +102,8 @@ def _parse(source: Source) -> Iterator[Batch]:
     )
 
 
-def _entries(dump: Dump) -> pl.DataFrame:
-    declared = table("collectives").polars
-    columns: list[pl.Series] = []
-    for plain in (dump.integers, dump.floats, dump.booleans):
-        columns += [pl.Series(name, values, dtype=declared[name]) for name, values in plain.items()]
-    for name, (distinct, codes) in dump.texts.items():
-        columns.append(pl.Series(name, distinct, dtype=pl.String()).gather(pl.Series(codes, dtype=pl.Int64())).alias(name))
-    created = pl.col("created_ns").floordiv(1000).cast(declared["seen_at"])
-    return pl.DataFrame(columns).with_columns(seen_at=created)
-
-
-def _groups(dump: Dump) -> pl.DataFrame:
-    names = dump.groups[0].__struct_fields__ if dump.groups else ("pg_id",)
-    declared = table("process_groups").polars
-    rows = [[getattr(group, name) for name in names] for group in dump.groups]
-    return pl.DataFrame(rows, schema={name: declared[name] for name in names}, orient="row")
-
-
-def _stamped(frame: pl.DataFrame, common: Mapping[str, object], source: Source) -> pl.DataFrame:
-    """The same with line, dump set, rank, and how far the recorder's clock can be trusted."""
-    seen = pl.col("seen_at")
-    quality = pl.when(seen.is_null()).then(pl.lit("unknown")).when(seen > source.collected_at + TOLERANCE).then(pl.lit("future"))
-    return frame.with_columns(
-        line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
-        time_source=pl.lit("recorder"),
-        time_quality=quality.otherwise(pl.lit("exact")),
-        **{name: pl.lit(value) for name, value in common.items()},
-    )
+def _span(times: pl.Series) -> tuple[datetime | None, datetime | None]:
+    return cast("datetime | None", times.min()), cast("datetime | None", times.max())
 
 
 def _flags(dump: Dump, rank: int | None) -> list[str]:
