@@ -27,11 +27,15 @@ class ConfigError(Exception):
 
 
 class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The cluster whose logs these are. `zone` is the zone of zone-less text and of civil days."""
+    """The cluster whose logs these are. `zone` is the zone of zone-less text and of civil days.
+
+    `longitude_deg` (east positive) gives the solar hour in the rates by hour; without it there is none.
+    """
 
     name: str = "default"
     zone: str | None = None
     node_name: str = "short"
+    longitude_deg: Annotated[float, msgspec.Meta(ge=-180, le=180)] | None = None
 
 
 class SourceRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

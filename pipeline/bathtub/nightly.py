@@ -160,13 +160,16 @@ def parameters(
     row = {
         **msgspec.structs.asdict(config.windows),
         "node_name": config.cluster.node_name,
+        "zone": config.cluster.zone,
+        "longitude_deg": config.cluster.longitude_deg,
         "window_start_at": window.start_at if window else None,
         "window_end_at": end_at,
         "knowledge_version": knowledge_version,
         "world_size": world,
     }
     stamps = dict.fromkeys(("window_start_at", "window_end_at"), pl.Datetime("us", "UTC"))
-    return pl.DataFrame([row], schema_overrides={**stamps, "world_size": pl.Int64()})
+    others = {"world_size": pl.Int64(), "zone": pl.String(), "longitude_deg": pl.Float64()}
+    return pl.DataFrame([row], schema_overrides={**stamps, **others})
 
 
 def classify(
