@@ -158,10 +158,9 @@ def test_a_hostile_dump_is_refused_with_its_reason_soon_and_in_little_memory(cas
 
 def peak_of_child() -> int:
     """Peak address space of the reading process in bytes; 0 when it has ended."""
-    child = READER._child
-    if child is None or child.poll() is not None:
+    if not READER._idle:
         return 0
-    status = Path(f"/proc/{child.pid}/status")
+    status = Path(f"/proc/{READER._idle[-1].pid}/status")
     peaks = [line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmPeak")] if status.exists() else []
     return int(peaks[0]) * 1024 if peaks else 0
 
@@ -226,23 +225,22 @@ def test_a_child_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPatch) 
     reader = DumpReader()
     with pytest.raises(Quarantine, match="too_much_time"):
         reader.read(GOOD)
-    assert reader._child is None
+    assert reader._idle == []
 
 
 def test_a_child_that_was_killed_is_started_anew() -> None:
     reader = DumpReader()
     reader.read(GOOD)
-    assert reader._child is not None
-    reader._child.kill()
-    reader._child.wait()
+    (child,) = reader._idle
+    child.kill()
+    child.wait()
     assert reader.read(GOOD).n_entries == 3
     reader.close()
 
 
 def test_the_child_loads_neither_polars_nor_duckdb() -> None:
     READER.read(GOOD)
-    assert READER._child is not None
-    maps = Path(f"/proc/{READER._child.pid}/maps")
+    maps = Path(f"/proc/{READER._idle[-1].pid}/maps")
     assert not maps.exists() or not any(name in maps.read_text() for name in ("polars", "duckdb", "pyarrow", "numpy"))
 
 

@@ -3,7 +3,8 @@
 The same ingest, SQL and graph as the nightly run, over files that need no lake.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +15,10 @@ import polars as pl
 from bathtub import knowledge
 from bathtub.config import Config
 from bathtub.graph import explained
+from bathtub.ingest._recorder_reader import READER
 from bathtub.ingest.flight_recorder import FORMAT, MAX_BYTES
 from bathtub.schema import table
-from bathtub.source import Quarantine, Settings, Source, digest, head, identify, raw_digest
+from bathtub.source import Quarantine, Settings, Source, digest, head
 from bathtub.warehouse import build, connect
 
 IGNORED = frozenset({".pipe", ".tmp", ".bak", ".log"})
@@ -25,6 +27,7 @@ IGNORED = frozenset({".pipe", ".tmp", ".bak", ".log"})
 _SETTINGS = Settings(max_expanded_bytes=MAX_BYTES)
 _UNREAD = ("time_source", "time_quality", "record_id", "op_id", "started_ns", "duration_ms", "thread_name")
 """Columns that no step of the judge reads."""
+_READERS = 2
 _KNOWLEDGE = ("compared_collectives", "hang_findings")
 _NO_DUMP: Mapping[str, object] = {
     "finding": "no_data",
@@ -49,14 +52,11 @@ def hang(paths: Iterable[Path], world: int | None = None) -> dict[str, object]:
     Raises OSError.
     """
     paths = list(paths)
-    frames: dict[str, list[pl.DataFrame]] = {declared.name: [] for declared in FORMAT.tables}
-    sources = [_taken(path, frames) for path in dump_files(paths)]
-    inputs = {name: pl.concat(parts) for name, parts in frames.items() if parts}
+    sources, inputs = _read(dump_files(paths))
+    has_dump = bool(inputs)
     inputs["sources"] = _dated(pl.DataFrame(sources, schema=table("sources").polars))
     inputs["int_dump_worlds"] = pl.DataFrame(
-        [{"cluster": _SETTINGS.cluster, "dump_set": ".", "world_size": world}]
-        if world is not None and any(frames.values())
-        else [],
+        [{"cluster": _SETTINGS.cluster, "dump_set": ".", "world_size": world}] if world is not None and has_dump else [],
         schema={"cluster": pl.String, "dump_set": pl.String, "world_size": pl.Int64},
     )
     inputs["parameters"] = pl.DataFrame([msgspec.structs.asdict(Config().windows)])
@@ -88,30 +88,45 @@ def _may_be_dump(path: Path) -> bool:
     return not path.name.startswith(".") and path.suffix.lower() not in IGNORED
 
 
-def _taken(path: Path, frames: dict[str, list[pl.DataFrame]]) -> dict[str, object]:
-    """The file's row of `sources`; what it holds goes to `frames`."""
-    collected_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-    source = Source(path, path.name, _SETTINGS, collected_at)
+def _read(paths: Sequence[Path]) -> tuple[list[dict[str, object]], dict[str, pl.DataFrame]]:
+    """The rows of `sources`, and the tables of what could be read, empty where nothing could.
+
+    Two threads read: their children work beside one another, and these end before the memory is needed elsewhere.
+    """
+    sources: list[dict[str, object]] = []
+    frames: dict[str, list[pl.DataFrame]] = {}
+    with ThreadPoolExecutor(_READERS) as pool:
+        for row, found in pool.map(_taken, range(len(paths)), paths):
+            sources.append(row)
+            for name, frame in found.items():
+                frames.setdefault(name, []).append(frame)
+    READER.close()
+    return sources, {name: _dated(pl.concat(parts)) for name, parts in frames.items()}
+
+
+def _taken(number: int, path: Path) -> tuple[dict[str, object], Mapping[str, pl.DataFrame]]:
+    """The file's row of `sources` under a short id, since millions of entries carry it; and what it holds."""
+    stat = path.stat()
+    source = Source(path, path.name, _SETTINGS, datetime.fromtimestamp(int(stat.st_mtime), UTC), source_id=str(number))
     row: dict[str, object] = {"status": "quarantined", "format": None, "cluster": source.cluster, "settings": "{}"}
-    row |= {"name": source.name, "full_name": source.full_name, "collected_at": collected_at}
+    row |= {"name": source.name, "full_name": source.full_name, "collected_at": source.collected_at}
+    row |= {"source_id": source.source_id, "content_id": ""}
     try:
+        if stat.st_size > MAX_BYTES:
+            raise Quarantine("file_too_large", f"{stat.st_size} bytes, and dumps are read up to {MAX_BYTES}")
         first = head(path, MAX_BYTES)
         if not first:
             raise Quarantine("empty_file", "the file has no content: the rank died or was stopped while writing")
-        if FORMAT.claims(first, path.name):
-            row["format"] = FORMAT.name
-            content_id, n_bytes, _ = digest(path, MAX_BYTES)
-            source = replace(
-                source, content_id=content_id, source_id=identify(source.cluster, content_id, source.name), n_bytes=n_bytes
-            )
-            for batch in FORMAT.parse(source):
-                for name, frame in batch.frames.items():
-                    frames[name].append(_dated(frame.drop(_UNREAD, strict=False)))
-            row["status"] = "ingested"
+        if not FORMAT.claims(first, path.name):
+            return row, {}
+        row["format"] = FORMAT.name
+        content_id, n_bytes, _ = digest(path, MAX_BYTES)
+        (batch,) = FORMAT.parse(replace(source, content_id=content_id, n_bytes=n_bytes))
+        for name in _UNREAD:
+            batch.frames["collectives"].drop_in_place(name)
+        return row | {"status": "ingested", "content_id": content_id}, batch.frames
     except Quarantine as refused:
-        row |= {"reason": refused.reason, "detail": refused.detail}
-    content_id = source.content_id or raw_digest(path)
-    return row | {"content_id": content_id, "source_id": identify(source.cluster, content_id, source.name)}
+        return row | {"reason": refused.reason, "detail": refused.detail}, {}
 
 
 def _dated(frame: pl.DataFrame) -> pl.DataFrame:

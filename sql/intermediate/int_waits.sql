@@ -1,6 +1,6 @@
 -- Who waits for whom: the members that a rank's oldest pending operation needs, and where each of them is. A point-to-point
--- operation needs its peer; a batch needs the peers of all its transfers. `lag`: operations of the group that a member ahead has
--- done and this rank still lists as pending.
+-- operation needs its peer; a batch needs the peers of all its transfers. Of the members at the same collective the first one
+-- stands for all. `lag`: operations of the group that a member ahead has done and this rank still lists as pending.
 -- grain: one row per cluster, dump_set, rank, member
 with needed as (
     select
@@ -35,6 +35,18 @@ with needed as (
             and ours.is_send != theirs.is_send
     where ours.is_head
     group by ours.cluster, ours.dump_set, ours.rank, ours.member
+),
+
+places as (
+    select
+        cluster,
+        dump_set,
+        pg_key,
+        seq,
+        min(rank, 2) as first_ranks
+    from int_rank_heads
+    where not is_p2p
+    group by cluster, dump_set, pg_key, seq
 )
 
 select
@@ -63,8 +75,7 @@ select
         when needed.is_queued or (not heads.is_p2p and theirs.reached_seq >= heads.seq) then 'queued'
         else 'elsewhere'
     end as situation,
-    case when not heads.is_p2p then theirs.passed_seq - heads.seq + 1 end as lag,
-    theirs.reached_seq as member_reached_seq
+    case when not heads.is_p2p then theirs.passed_seq - heads.seq + 1 end as lag
 from int_rank_heads as heads
 inner join needed on heads.cluster = needed.cluster and heads.dump_set = needed.dump_set and heads.rank = needed.rank
 left join int_dump_ranks as files
@@ -77,3 +88,14 @@ left join int_rank_groups as theirs
         and needed.dump_set = theirs.dump_set
         and needed.member = theirs.rank
         and heads.pg_key = theirs.pg_key
+left join places
+    on
+        heads.cluster = places.cluster
+        and heads.dump_set = places.dump_set
+        and heads.pg_key = places.pg_key
+        and heads.seq = places.seq
+        and not heads.is_p2p
+where
+    heads.is_p2p
+    or situation != 'at_same_op'
+    or needed.member = case when heads.rank = places.first_ranks[1] then places.first_ranks[2] else places.first_ranks[1] end

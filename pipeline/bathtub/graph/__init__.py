@@ -16,7 +16,7 @@ from bathtub.graph._explain import explained, why_lines
 from bathtub.graph._mismatch import mismatch
 from bathtub.graph._stuck import stuck
 from bathtub.graph._verdict import DumpSet, Place, Verdict, undecidable
-from bathtub.graph._waits import Row, Waits, ranks_of, told, whole
+from bathtub.graph._waits import ABSENT, Row, Waits, ranks_of, told, whole
 
 __all__ = ("READS", "SCHEMA", "explained", "hang_verdicts", "judge", "why_lines")
 
@@ -86,7 +86,8 @@ def _row(one: Row, verdict: Verdict, hang_class: str) -> list[object]:
     place = verdict.place
     if place is None and shown:
         place = Place(shown[0]["pg_name"], shown[0]["seq"], shown[0]["operation"])
-    named = {f"{row['member_source_id']}:1" for row in shown if row["member_source_id"] is not None}
+    absent = [row for row in shown if row["situation"] in ABSENT and row["member_source_id"] is not None]
+    named = {f"{row['member_source_id']}:1" for row in absent}
     evidence = [*verdict.refs, *sorted(named), *dict.fromkeys(f"{row['source_id']}:{row['line']}" for row in shown)]
     doubts = list(verdict.doubts)
     where = f"; group {place.pg_name}, operation {place.seq} ({place.operation})" if place else ""

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import networkx as nx
-
 Row = Mapping[str, object]
 
 ABSENT = ("idle", "queued", "elsewhere", "no_dump", "unreadable", "cut", "no_data")
@@ -14,17 +12,14 @@ ABSENT = ("idle", "queued", "elsewhere", "no_dump", "unreadable", "cut", "no_dat
 
 @dataclass(frozen=True)
 class Waits:
-    """The rows of int_waits of one set. Nodes of the graph are ranks, an edge goes to each member that is not there."""
+    """The rows of int_waits of one set."""
 
     rows: Sequence[Row]
 
     @cached_property
-    def graph(self) -> "nx.DiGraph[int]":
-        """The ranks that wait, and an edge from each to every member that it needs and that is not there."""
-        graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_nodes_from(whole(row["rank"]) for row in self.rows)
-        graph.add_edges_from((whole(row["rank"]), whole(row["member"])) for row in self.pointing_to(*ABSENT))
-        return graph
+    def edges(self) -> set[tuple[int, int]]:
+        """From each rank to every member that it needs and that is not there."""
+        return {(whole(row["rank"]), whole(row["member"])) for row in self.pointing_to(*ABSENT)}
 
     @cached_property
     def heads(self) -> dict[int, Row]:
@@ -49,14 +44,21 @@ class Waits:
 
     def not_ending_in(self, ends: set[int]) -> set[int]:
         """The ranks none of whose chains of waits ends in one of these."""
-        reached = set(ends)
-        for end in ends & set(self.graph):
-            reached |= nx.ancestors(self.graph, end)
-        return set(self.graph) - reached
+        waiting: dict[int, list[int]] = {}
+        for rank, member in self.edges:
+            waiting.setdefault(member, []).append(rank)
+        reached, todo = set(ends), list(ends)
+        while todo:
+            new = set(waiting.pop(todo.pop(), ())) - reached
+            reached |= new
+            todo += new
+        return set(self.heads).union(*self.edges) - reached
 
     def cycles(self) -> Iterator[set[int]]:
         """The sets of ranks that wait for one another in a cycle."""
-        for ranks in nx.strongly_connected_components(self.graph):
+        import networkx as nx  # few hangs have a cycle, and it is slow to load
+
+        for ranks in nx.strongly_connected_components(nx.DiGraph(self.edges)):
             if len(ranks) > 1:
                 yield set(ranks)
 

@@ -26,7 +26,7 @@ def entry_frame(dump: Dump, common: Mapping[str, object], latest: datetime) -> p
     created = _unpacked(dump.integers["created_ns"], dump.n_entries) // 1000
     is_future = created > (latest - _EPOCH) // timedelta(microseconds=1)
     columns["seen_at"] = _series(created).cast(declared["seen_at"])
-    columns["time_quality"] = _QUALITIES.gather(np.where(created < 0, 2, is_future).astype(np.uint32))
+    columns["time_quality"] = _QUALITIES[np.where(created < 0, 2, is_future)]
     columns["line"] = pl.Series(np.arange(1, dump.n_entries + 1))
     columns["duration_ms"] = pl.Series(dump.duration_ms or [None] * dump.n_entries, dtype=pl.Float64())
     return pl.DataFrame({name: columns[name] for name in declared})
