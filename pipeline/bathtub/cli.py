@@ -99,13 +99,14 @@ def hang(
     as_json: Json = False,
 ) -> int:
     """Name the ranks to blame for a hang, out of its flight-recorder dumps."""
-    from bathtub.graph import why_lines
     from bathtub.hang import hang as judge_dumps
 
     verdict = judge_dumps(files, world)
     if as_json:
         _print_json(verdict)
     else:
+        from bathtub.graph import why_lines
+
         print(
             f"{verdict['finding']} ({verdict['class']}, {verdict['confidence']}): {verdict.get('summary') or 'nobody is named'}"
         )
@@ -168,6 +169,34 @@ def demo(
     else:
         shown.show()
     return 0 if shown.is_right else 1
+
+
+@app.command
+def simulate(
+    *,
+    out: Annotated[Path, Parameter(help="folder to write the raw files, their configuration and the truth to")],
+    seed: Annotated[int, Parameter(help="equal seeds give equal bytes and file times")] = 7,
+    nodes: Annotated[int | None, Parameter(help="nodes of eight GPUs, 8 to 4096; 64 by default")] = None,
+    days: Annotated[int | None, Parameter(help="days, 3 to 366; 30 by default")] = None,
+    rate_factor: Annotated[float | None, Parameter(help="how much more often parts fail than published; 1 by default")] = None,
+    noise: Annotated[Literal["on", "off"], Parameter(help="healthy lines and lost log days")] = "on",
+    corruption: Annotated[Literal["on", "off"], Parameter(help="flipped bytes, cut lines, copied files")] = "off",
+    missing: Annotated[list[Literal["kernel", "recorder", "scheduler"]] | None, Parameter(help="a source to leave out")] = None,
+    preset: Annotated[
+        Literal["small", "mixed", "llama3"] | None, Parameter(help="size and rates by name; flags go first")
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Write a simulated cluster's raw files, of all families, and what was planted in them."""
+    from bathtub.simulate.full import simulated
+
+    switches = {"has_noise": noise == "on", "has_corruption": corruption == "on", "missing": frozenset(missing or ())}
+    sizes = {"n_nodes": nodes, "n_days": days, "rate_factor": rate_factor}
+    options = {"seed": seed, **switches, **{name: value for name, value in sizes.items() if value is not None}}
+    with _progress() as progress:
+        told = simulated(out, preset, options, progress.tell)
+    _print_rows([told], as_json=as_json)
+    return 0
 
 
 @app.command

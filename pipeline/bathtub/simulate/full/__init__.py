@@ -6,6 +6,6 @@ knows how the files are judged.
 """
 
 from bathtub.simulate.full.settings import PRESETS, SOURCES, Settings
-from bathtub.simulate.full.write import write_cluster
+from bathtub.simulate.full.write import simulated, write_cluster
 
-__all__ = ["PRESETS", "SOURCES", "Settings", "write_cluster"]
+__all__ = ["PRESETS", "SOURCES", "Settings", "simulated", "write_cluster"]

@@ -110,11 +110,15 @@ def _write_rack(folder: Path, logs: NodeLogs, nodes: list[Node]) -> None:
     boots = {node.index: logs.boots(node) for node in nodes}
     for day in range(logs.settings.n_days if nodes else 0):
         chance = logs.settings.rng("files", nodes[0].index, day, 1)
-        streams = [((line, flag, node) for line, flag in logs.day(node, day, special[node.index])) for node in nodes]
+        streams = [_named(node, logs.day(node, day, special[node.index])) for node in nodes]
         merged = merge(*streams, key=lambda each: each[0].at_s)
         texts = ((WRAPPERS["rack"](line, node, boots[node.index]), flag) for line, flag, node in merged)
         with opened(folder / f"messages-{stamp_name(midnight(day) + HOUR_S)}.log", midnight(day + 1) + 600) as file:
             file.writelines(damaged(texts, chance) if logs.settings.has_corruption else (text.encode() for text, _ in texts))
+
+
+def _named(node: Node, lines: Iterator[tuple[Line, bool]]) -> Iterator[tuple[Line, bool, Node]]:
+    return ((line, is_planted, node) for line, is_planted in lines)
 
 
 def _save(folder: Path, logs: NodeLogs, node: Node) -> None:

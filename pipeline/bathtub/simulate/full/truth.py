@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from bathtub.simulate.full.devices import Parts
@@ -37,7 +38,9 @@ MAX_NODES = 64
 
 def write(folder: Path, settings: Settings, parts: Parts, history: History) -> None:
     """incidents.csv, phases.csv and attempts.csv."""
-    _table(folder / "incidents.csv", INCIDENTS, (row for event in history.events for row in _incident(settings, parts, event)))
+    doubtful = suspects(history)
+    rows = (row for event in history.events for row in _incident(settings, parts, event, doubtful))
+    _table(folder / "incidents.csv", INCIDENTS, rows)
     _table(folder / "phases.csv", PHASES, (_phases(event) for event in history.events if event.kind.is_failure))
     _table(folder / "attempts.csv", ATTEMPTS, _attempts(settings, parts, history))
 
@@ -47,6 +50,16 @@ def _table(path: Path, header: tuple[str, ...], rows: Iterator[tuple[object, ...
         table = csv.writer(file, lineterminator="\n")
         table.writerow(header)
         table.writerows(rows)
+
+
+def suspects(history: History) -> frozenset[tuple[int, int, str]]:
+    """(node, slot, script) where programs of several jobs failed in one way: by chance here, but a judge must doubt the GPU."""
+    jobs: dict[tuple[int, int, str], set[int]] = {}
+    for event in history.events:
+        if event.kind.script in {"page_fault", "exception"} and not event.is_silent:
+            key = (event.node, event.device, event.kind.script)
+            jobs.setdefault(key, set()).add(event.attempts[0].job_id if event.attempts else -event.number)
+    return frozenset(key for key, numbers in jobs.items() if len(numbers) > 1)
 
 
 def sources(settings: Settings, event: Event) -> frozenset[str]:
@@ -73,20 +86,25 @@ def _right(event: Event, written: frozenset[str]) -> Verdict:
     return Verdict(frozenset(), "unknown", "node_fail" if event.kind.ends == "node" else "job_exit" if event.attempts else "")
 
 
-def _incident(settings: Settings, parts: Parts, event: Event) -> Iterator[tuple[object, ...]]:
+def _incident(
+    settings: Settings, parts: Parts, event: Event, doubtful: frozenset[tuple[int, int, str]]
+) -> Iterator[tuple[object, ...]]:
     """One row; of a planned window one per node that shows it."""
+    verdict = _right(event, sources(settings, event))
+    if (event.node, event.device, event.kind.script) in doubtful and verdict.component == "software":
+        verdict = replace(verdict, also="gpu")
     if not event.kind.is_planned:
-        yield _row(settings, parts, event, event.node, ";".join(dict.fromkeys(str(each.job_id) for each in event.attempts)))
+        jobs = ";".join(dict.fromkeys(str(each.job_id) for each in event.attempts))
+        yield _row(settings, parts, event, event.node, jobs, verdict)
         return
     for node in event.nodes:
-        jobs = [str(each.job_id) for each in event.attempts if next((n for n in event.nodes if n in each.nodes), None) == node]
-        if jobs or (is_noisy(settings, event, node) and "kernel" not in settings.missing):
-            yield _row(settings, parts, event, node, ";".join(jobs))
+        mine = [str(each.job_id) for each in event.attempts if next((n for n in event.nodes if n in each.nodes), None) == node]
+        if mine or (is_noisy(settings, event, node) and "kernel" not in settings.missing):
+            yield _row(settings, parts, event, node, ";".join(mine), verdict)
 
 
-def _row(settings: Settings, parts: Parts, event: Event, node: int, jobs: str) -> tuple[object, ...]:
-    kind, written = event.kind, sources(settings, event)
-    verdict, names = _right(event, written), parts.fleet.nodes
+def _row(settings: Settings, parts: Parts, event: Event, node: int, jobs: str, verdict: Verdict) -> tuple[object, ...]:
+    kind, written, names = event.kind, sources(settings, event), parts.fleet.nodes
     part = parts.part(kind.device, node, event.device, event.at_s) if kind.device else None
     bdf = (SLOTS if kind.device == "gpu" else NICS)[event.device] if part else ""
     is_named = part is not None and verdict.names_device

@@ -1,14 +1,15 @@
 """A whole cluster below one folder: `inbox`, `bathtub.toml`, `truth`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from bathtub.simulate.full import dumps, exposure, hazards, node_logs, output, slurm_tables, slurmctld, telemetry, truth
 from bathtub.simulate.full.devices import Parts, write_inventory
 from bathtub.simulate.full.events import History
 from bathtub.simulate.full.files import put, stamp
 from bathtub.simulate.full.plan import history
-from bathtub.simulate.full.settings import CLUSTER, HOUR_S, ZONE_NAME, Settings, local, midnight
+from bathtub.simulate.full.settings import CLUSTER, HOUR_S, PRESETS, ZONE_NAME, Settings, local, midnight
 from bathtub.simulate.full.slurm_tables import hostlist
 from bathtub.simulate.full.topology import Fleet
 
@@ -33,10 +34,13 @@ name = "{CLUSTER}"
 zone = "{ZONE_NAME}"
 """ + "".join(f'\n[[source]]\npath = "{path}"\n' + (f'format = "{name}"\n' if name else "") for path, name in RULES)
 
+Tell = Callable[[str, int, int], None]
+"""Hears of a stage, how many are done, and how many there are."""
+
 FAMILIES = ("plan", "scheduler", "nodes", "telemetry", "output", "dumps", "truth")
 
 
-def write_cluster(folder: Path, settings: Settings, tell: Callable[[str, int, int], None] = lambda *_: None) -> History:
+def write_cluster(folder: Path, settings: Settings, tell: Tell = lambda *_: None) -> History:
     """Write a cluster's raw files and its truth below `folder`, and give back what happened. `tell` hears of each stage.
 
     Equal settings give equal bytes and file times, whatever the machine. Files that are there already are overwritten;
@@ -52,6 +56,25 @@ def write_cluster(folder: Path, settings: Settings, tell: Callable[[str, int, in
         tell(name, number, len(FAMILIES))
         make()
     return found
+
+
+def simulated(folder: Path, preset: str | None, options: Mapping[str, Any], tell: Tell) -> dict[str, object]:
+    """`write_cluster` by the name of a preset and what differs from it; gives back what was written, as one row.
+
+    Raises ValueError for what cannot be simulated.
+    """
+    chosen: dict[str, Any] = {**PRESETS.get(preset or "", {}), **options}
+    settings = Settings(**chosen)
+    found = write_cluster(folder, settings, tell)
+    return {
+        "out": str(folder),
+        "n_nodes": settings.n_nodes,
+        "n_days": settings.n_days,
+        "n_planted": len(found.events),
+        "n_failures": sum(event.kind.is_failure for event in found.events),
+        "n_attempts": len(found.attempts),
+        "n_files": sum(path.is_file() for path in (folder / "inbox").rglob("*")),
+    }
 
 
 def _families(folder: Path, inbox: Path, settings: Settings, parts: Parts, found: History) -> dict[str, Callable[[], None]]:
