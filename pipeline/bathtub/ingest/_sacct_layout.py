@@ -137,6 +137,10 @@ class Layout:
         parts = line.split(self.delimiter, head)
         return len(parts) > head and all(shape.fullmatch(parts[at]) for at, shape in self.checks["loose"] if at < head)
 
+    def opens_with_id(self, line: str) -> bool:
+        """Whether a record opens with a line and its job id stands in it: no text is read on over such a line."""
+        return bool(self.free_text) and self.names.index("JobID") < self.free_text[0] and self.can_open(line)
+
     def looks_torn(self, line: str) -> bool | None:
         """Whether a line may be what is left of a record: what stands in it whole has the shape of its column.
 

@@ -1,11 +1,11 @@
 """Lines of `sacct` to records: nothing is escaped, so delimiters and line breaks may stand in the free text.
 
 A line with fewer delimiters than the header opens a record, and the following lines are appended until it is full.
-A line that starts a record by itself ends it. Where the last column is free text, a full line may go on in lines with
-fewer delimiters; they are its own where a record or the end of the text follows, and none of them may be the rest of
-another record. Blank lines at their end are not. Surplus delimiters are rejoined in the free text where exactly one
-reading has ids, state and times in their places. What cannot be mended is rejected by itself; where it cannot be told
-whether a record ends before such lines or in them, with it.
+A line that starts a record by itself, or opens one with its job id, ends it. Where the last column is free text, a full
+line may go on in lines with fewer delimiters; they are its own where a record or the end of the text follows, and none
+of them may be the rest of another record. Blank lines at their end are not. Surplus delimiters are rejoined in the free
+text where exactly one reading has ids, state and times in their places. What cannot be mended is rejected by itself;
+where it cannot be told whether a record ends before such lines or in them, with it.
 """
 
 import math
@@ -19,6 +19,7 @@ MAX_LINES = 1000
 MAX_CHARACTERS = 1 << 20
 MAX_ATTEMPTS = 100
 MAX_READINGS = 500
+MAX_TRIED = 200
 
 
 @dataclass
@@ -122,17 +123,17 @@ def _read(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> _Re
     count = size = 0
     stop = min(len(lines), start + MAX_LINES)
     for end in range(start, stop):
-        if end > start and (starts_record(lines[end], layout) or is_message(lines[end])):
+        if end > start and (layout.opens_with_id(lines[end]) or starts_record(lines[end], layout) or is_message(lines[end])):
             is_ambiguous = (
                 layout.opens_in_text and not is_message(lines[end]) and _is_record("\n".join(lines[start : end + 1]), layout)
             )
             return _Reading(end + 1, reason="ambiguous_fields") if is_ambiguous else full.settled(lines, start, end)
         count += lines[end].count(layout.delimiter)
         size += len(lines[end]) + 1
-        if (end > start and size > MAX_CHARACTERS) or full.n > MAX_ATTEMPTS:
+        if (end > start and size > MAX_CHARACTERS) or full.is_spent:
             return full.settled(lines, start, end + 1)
         if count >= layout.n_delimiters:
-            chosen = full.attempt("\n".join(lines[start : end + 1]), lines[end], end + 1)
+            chosen = full.attempt(lines, start, end + 1)
             if chosen is not None:
                 return chosen
     if is_last or stop < len(lines):
@@ -199,15 +200,22 @@ class _Attempts:
 
     layout: Layout
     n: int = 0
+    n_ways: int = 0
     spare: _Reading | None = None
 
-    def attempt(self, text: str, last: str, end: int) -> _Reading | None:
-        """The one reading of a full text in which ids, state and times are valid, if there is one."""
+    @property
+    def is_spent(self) -> bool:
+        """Whether enough was tried."""
+        return self.n > MAX_ATTEMPTS or self.n_ways > MAX_TRIED
+
+    def attempt(self, lines: list[str], start: int, end: int) -> _Reading | None:
+        """The one reading of full lines in which ids, state and times are valid, if there is one."""
         self.n += 1
         is_first = self.n == 1
-        if not is_first and not self.layout.can_close(last):
+        if not is_first and not self.layout.can_close(lines[end - 1]):
             return None
-        ways = list(readings(text.split(self.layout.delimiter), self.layout))
+        ways = list(readings("\n".join(lines[start:end]).split(self.layout.delimiter), self.layout))
+        self.n_ways += len(ways)
         fitting = [cells for cells in ways if self.layout.fits(cells, "strict")]
         if len(fitting) > 1:
             fitting = [cells for cells in fitting if self.layout.fits(cells, "fine")]
