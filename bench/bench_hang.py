@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -36,6 +36,8 @@ FRAMES = [
 STACKS = [[FRAMES[(number * 7 + depth) % 200] for depth in range(18)] for number in range(24)]
 SHARED = frozenset(map(id, FRAMES))
 PLACES = (1 << 30, (1 << 30) + 1, 1 << 62, (1 << 62) + 1)
+CYCLE = 600
+"""After as many operations group, kind and stack are the same again."""
 SETTLED = 4 * EVERY
 """From here on every text and every frame has been seen."""
 BOUNDS = "goal: at most 0.2 of the wall time (0.1 is the aim) and 0.7 of the memory"
@@ -43,37 +45,54 @@ BOUNDS = "goal: at most 0.2 of the wall time (0.1 is the aim) and 0.7 of the mem
 Measured = tuple[float, float, float]
 
 
-def entry(group: str, stack: int, record_id: int, seq: int, created: int, completed: int | None) -> dict[str, object]:
-    """One operation."""
-    sizes = [[1]] if group == "0" else [[4096, 1024]]
+def groups_of(rank: int, n_ranks: int) -> dict[str, tuple[str, list[int]]]:
+    """Name to description and members: all ranks, the tensor group (a row of eight), the data group (a column)."""
+    n_rows, row, column = n_ranks // ROW, rank // ROW, rank % ROW
     return {
-        "frames": STACKS[stack], "record_id": record_id, "pg_id": int(group != "0"), "process_group": (group, "default_pg"),
-        "collective_seq_id": seq, "p2p_seq_id": 0, "op_id": seq, "profiling_name": "nccl:all_reduce", "time_created_ns": created,
-        "input_sizes": sizes, "input_dtypes": ["BFloat16"], "output_sizes": sizes, "output_dtypes": ["BFloat16"],
+        "0": ("default_pg", list(range(n_ranks))),
+        str(1 + row): ("TENSOR_MODEL_PARALLEL_GROUP", list(range(row * ROW, (row + 1) * ROW))),
+        str(1 + n_rows + column): ("DATA_PARALLEL_GROUP", list(range(column, n_ranks, ROW))),
+    }
+
+
+def which(index: int) -> int:
+    """The group of the operation at that place of every rank's program: one in 50 is over all, one in five over the column."""
+    return 0 if index % EVERY == EVERY - 1 else 2 if index % 5 == 4 else 1
+
+
+def entry(name: str, desc: str, index: int, numbers: Sequence[int | None]) -> dict[str, object]:
+    """The operation at that place, with its record, number, creation and completion."""
+    number, (record_id, seq, created, completed) = which(index), numbers
+    op = "_all_gather_base" if number == 1 and index % 5 == 0 else "all_reduce"
+    sizes = [[1]] if number == 0 else [[4096, 1024]]
+    return {
+        "frames": STACKS[index % 24], "record_id": record_id, "pg_id": number, "process_group": (name, desc),
+        "collective_seq_id": seq, "p2p_seq_id": 0, "op_id": seq, "profiling_name": f"nccl:{op}", "time_created_ns": created,
+        "input_sizes": sizes, "input_dtypes": ["BFloat16"],
+        "output_sizes": [[4096 * ROW, 1024]] if op == "_all_gather_base" else sizes, "output_dtypes": ["BFloat16"],
         "state": "completed" if completed else "scheduled", "time_discovered_started_ns": None,
         "time_discovered_completed_ns": completed, "retired": completed is not None, "timeout_ms": 600_000, "is_p2p": False,
         "thread_id": "139", "thread_name": "pt_main_thread",
     }  # fmt: skip
 
 
-def entries(rank: int, n_entries: int, memo: dict[object, int]) -> Iterator[bytes]:
+def entries(rank: int, n_ranks: int, n_entries: int, memo: dict[object, int]) -> Iterator[bytes]:
     """Every operation is done but the last one, over all ranks, to which one rank does not come.
 
     Once all texts and frames are known, entries of one kind differ in their numbers alone: these are put in place, since to
     build each entry anew takes fifty times as long.
     """
-    known: dict[object, bytes] = {}
+    groups = [(name, desc) for name, (desc, _) in groups_of(rank, n_ranks).items()]
+    seqs, known = [FIRST] * len(groups), dict[int, bytes]()
     for index in range(n_entries - (rank == CULPRIT)):
-        n_whole, is_last = (index + 1) // EVERY, index == n_entries - 1
-        group = "0" if is_last or (index + 1) % EVERY == 0 else str(1 + rank // ROW)
-        created = NS + index * 3_000_000 + rank * 1000
-        seq = FIRST + (n_whole if group == "0" else index + 1 - n_whole)
-        values, kind = (FIRST + index, seq, created, created + 1_500_000), (group, index % 24)
+        number, created, is_last = which(index), NS + index * 3_000_000 + rank * 1000, index == n_entries - 1
+        seqs[number] += 1
+        values = (FIRST + index, seqs[number], created, created + 1_500_000)
         if index < SETTLED or is_last:
-            yield put(entry(*kind, *values[:3], None if is_last else values[3]), memo, SHARED)
+            yield put(entry(*groups[number], index, (*values[:3], None if is_last else values[3])), memo, SHARED)
             continue
-        made = known.setdefault(kind, b"") or put(entry(*kind, *PLACES), memo, SHARED)
-        known[kind] = made
+        made = known.get(index % CYCLE) or put(entry(*groups[number], index, PLACES), memo, SHARED)
+        known[index % CYCLE] = made
         for place, value in zip(PLACES, values, strict=True):
             made = made.replace(put(place, {}), put(value, {}))
         yield made
@@ -83,21 +102,19 @@ def dump(rank: int, n_ranks: int, n_entries: int) -> bytes:
     """One rank's dump as torch writes it: each text and each frame once, and for each entry a list of its frames."""
     assert n_entries % EVERY == 0
     assert n_entries > SETTLED
-    row = rank - rank % ROW
-    members = {"0": list(range(n_ranks)), str(1 + rank // ROW): list(range(row, row + ROW))}
-    enqueued = (FIRST + n_entries // EVERY - (rank == CULPRIT), FIRST + n_entries - n_entries // EVERY)
+    groups, mine = groups_of(rank, n_ranks), [which(index) for index in range(n_entries - (rank == CULPRIT))]
     status = {
         str(number): {
-            "last_enqueued_collective": seq,
+            "last_enqueued_collective": FIRST + mine.count(number),
             "last_started_collective": -1,
-            "last_completed_collective": seq - (number == 0 and rank != CULPRIT),
+            "last_completed_collective": FIRST + mine.count(number) - (number == 0 and rank != CULPRIT),
         }
-        for number, seq in enumerate(enqueued)
+        for number in range(len(groups))
     }
-    config = {name: {"name": name, "desc": "default_pg", "ranks": str(ranks)} for name, ranks in members.items()}
+    config = {name: {"name": name, "desc": desc, "ranks": str(members)} for name, (desc, members) in groups.items()}
     memo: dict[object, int] = {}
     top = {"version": "2.10", "pg_config": config, "comm_lib_version": "2.27.5", "pg_status": status, "entries": []}
-    return b"\x80\x02" + put(top, memo).removesuffix(b"eu") + b"".join(entries(rank, n_entries, memo)) + b"eu."
+    return b"\x80\x02" + put(top, memo).removesuffix(b"eu") + b"".join(entries(rank, n_ranks, n_entries, memo)) + b"eu."
 
 
 def write(folder: Path, n_ranks: int, n_entries: int) -> Path:
@@ -181,17 +198,12 @@ def against_torch(folder: Path, n_rounds: int, python: str | None) -> Measured:
             sorted(mine / other for mine, other in zip(*pairs, strict=True))
             for pairs in zip(zip(*rounds["bathtub"], strict=True), zip(*rounds["torch"], strict=True), strict=True)
         ]
-        told = [
-            f"{what} {statistics.median(each):.2f} ({each[0]:.2f} to {each[-1]:.2f})"
-            for what, each in zip(WHAT, ratios, strict=True)
-        ]
-        print(f"ratio: {', '.join(told)}; {BOUNDS}")
+        for what, each in zip(("wall", "CPU", "memory"), ratios, strict=True):
+            print(f"  ratio of {what}: {statistics.median(each):.2f} ({each[0]:.2f} to {each[-1]:.2f})")
+        print(f"  {BOUNDS}")
     else:
         print("PyTorch's analyser skipped: no torch")
     return medians(rounds["bathtub"])
-
-
-WHAT = ("wall", "CPU", "memory")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ ORDER = (
     ("reports", "demo"),
     ("publish",),
     ("nightly",),
-    ("adhoc", "explain", "hang", "hang_logs"),
+    ("adhoc", "explain", "hang", "hang_dumps", "hang_logs"),
     ("showcase",),
     ("cli",),
     ("__main__",),

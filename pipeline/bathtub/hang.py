@@ -1,34 +1,26 @@
 """One set of flight-recorder dumps judged at once: what `bathtub hang` prints.
 
-The same ingest, SQL and graph as the nightly run, over files that need no lake.
+The same ingest, SQL and graph as the nightly run, over files that need no lake. The dumps are read by two child processes
+while polars and DuckDB load, which takes about as long: nothing that needs these is imported here.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
-import msgspec
-import polars as pl
-
-from bathtub import knowledge
-from bathtub.config import Config
-from bathtub.graph import explained
+from bathtub.ingest._recorder_files import MAX_BYTES, claims
 from bathtub.ingest._recorder_reader import READER
-from bathtub.ingest.flight_recorder import FORMAT, MAX_BYTES
-from bathtub.schema import table
-from bathtub.source import Quarantine, Settings, Source, digest, head
-from bathtub.warehouse import build, connect
+from bathtub.ingest._recorder_rows import Dump
+from bathtub.source import HEAD, Quarantine, Settings, Source
 
 IGNORED = frozenset({".pipe", ".tmp", ".bak", ".log"})
 """Suffixes of what torch and people leave beside the dumps."""
 
 _SETTINGS = Settings(max_expanded_bytes=MAX_BYTES)
-_UNREAD = ("time_source", "time_quality", "record_id", "op_id", "started_ns", "duration_ms", "thread_name")
-"""Columns that no step of the judge reads."""
 _READERS = 2
-_KNOWLEDGE = ("compared_collectives", "hang_findings")
 _NO_DUMP: Mapping[str, object] = {
     "finding": "no_data",
     "hang_class": "unknown",
@@ -43,6 +35,16 @@ _NO_DUMP: Mapping[str, object] = {
 }
 
 
+@dataclass(frozen=True)
+class Taken:
+    """One file: its dump, or why there is none; neither where it does not look like one."""
+
+    source: Source
+    is_dump: bool = False
+    dump: Dump | None = None
+    refused: Quarantine | None = None
+
+
 def hang(paths: Iterable[Path], world: int | None = None) -> dict[str, object]:
     """The verdict on the dumps in these folders and files, all taken as one set; on their lines where no dump is among them.
 
@@ -52,28 +54,18 @@ def hang(paths: Iterable[Path], world: int | None = None) -> dict[str, object]:
     Raises OSError.
     """
     paths = list(paths)
-    sources, inputs = _read(dump_files(paths))
-    has_dump = bool(inputs)
-    inputs["sources"] = _dated(pl.DataFrame(sources, schema=table("sources").polars))
-    inputs["int_dump_worlds"] = pl.DataFrame(
-        [{"cluster": _SETTINGS.cluster, "dump_set": ".", "world_size": world}] if world is not None and has_dump else [],
-        schema={"cluster": pl.String, "dump_set": pl.String, "world_size": pl.Int64},
-    )
-    inputs["parameters"] = pl.DataFrame([msgspec.structs.asdict(Config().windows)])
-    inputs |= {name: knowledge.tables()[name] for name in _KNOWLEDGE}
-    with connect() as con:
-        build(con, inputs, ["int_hang_verdicts"])
-        rows = con.table("int_hang_verdicts").pl().to_dicts()
-        waits, groups = (con.table(name).pl().to_dicts() for name in ("int_waits", "int_rank_groups"))
-    names = {str(source["source_id"]): str(source["full_name"]) for source in sources}
-    if not rows:
+    with ThreadPoolExecutor(_READERS) as pool:
+        taken = pool.map(_taken, count(), dump_files(paths))
+
+        from bathtub.hang_dumps import explanation, hang_from_dumps
+
+        verdict, names, why = hang_from_dumps(_to_the_end(taken), world)
+    if verdict is None:
         from bathtub.hang_logs import hang_from_logs
 
         verdict, names = hang_from_logs(paths)
-        if verdict is not None:
-            return _told(verdict, names) | explained(verdict, (), (), knowledge.tables()["log_findings"])
-    verdict = rows[0] if rows else _NO_DUMP
-    return _told(verdict, names) | explained(verdict, waits, groups, inputs["hang_findings"])
+        why = explanation(verdict or _NO_DUMP, "log_findings" if verdict else "hang_findings")
+    return _told(verdict or _NO_DUMP, names) | why
 
 
 def dump_files(paths: Iterable[Path]) -> list[Path]:
@@ -88,49 +80,36 @@ def _may_be_dump(path: Path) -> bool:
     return not path.name.startswith(".") and path.suffix.lower() not in IGNORED
 
 
-def _read(paths: Sequence[Path]) -> tuple[list[dict[str, object]], dict[str, pl.DataFrame]]:
-    """The rows of `sources`, and the tables of what could be read, empty where nothing could.
-
-    Two threads read: their children work beside one another, and these end before the memory is needed elsewhere.
-    """
-    sources: list[dict[str, object]] = []
-    frames: dict[str, list[pl.DataFrame]] = {}
-    with ThreadPoolExecutor(_READERS) as pool:
-        for row, found in pool.map(_taken, range(len(paths)), paths):
-            sources.append(row)
-            for name, frame in found.items():
-                frames.setdefault(name, []).append(frame)
+def _to_the_end(taken: Iterator[Taken]) -> Iterator[Taken]:
+    """The same; the children end with the last file, before their memory is needed elsewhere."""
+    yield from taken
     READER.close()
-    return sources, {name: _dated(pl.concat(parts)) for name, parts in frames.items()}
 
 
-def _taken(number: int, path: Path) -> tuple[dict[str, object], Mapping[str, pl.DataFrame]]:
-    """The file's row of `sources` under a short id, since millions of entries carry it; and what it holds."""
-    stat = path.stat()
-    source = Source(path, path.name, _SETTINGS, datetime.fromtimestamp(int(stat.st_mtime), UTC), source_id=str(number))
-    row: dict[str, object] = {"status": "quarantined", "format": None, "cluster": source.cluster, "settings": "{}"}
-    row |= {"name": source.name, "full_name": source.full_name, "collected_at": source.collected_at}
-    row |= {"source_id": source.source_id, "content_id": ""}
+def _taken(number: int, path: Path) -> Taken:
+    """One file, read under a short id, since millions of entries carry it."""
+    modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
+    source = Source(path, path.name, _SETTINGS, modified, source_id=str(number))
     try:
-        if stat.st_size > MAX_BYTES:
-            raise Quarantine("file_too_large", f"{stat.st_size} bytes, and dumps are read up to {MAX_BYTES}")
-        first = head(path, MAX_BYTES)
-        if not first:
-            raise Quarantine("empty_file", "the file has no content: the rank died or was stopped while writing")
-        if not FORMAT.claims(first, path.name):
-            return row, {}
-        row["format"] = FORMAT.name
-        content_id, n_bytes, _ = digest(path, MAX_BYTES)
-        (batch,) = FORMAT.parse(replace(source, content_id=content_id, n_bytes=n_bytes))
-        for name in _UNREAD:
-            batch.frames["collectives"].drop_in_place(name)
-        return row | {"status": "ingested", "content_id": content_id}, batch.frames
+        content = _content(source)
     except Quarantine as refused:
-        return row | {"reason": refused.reason, "detail": refused.detail}, {}
+        return Taken(source, refused=refused)
+    if not claims(content[:HEAD], path.name):
+        return Taken(source)
+    try:
+        return Taken(source, is_dump=True, dump=READER.read(content))
+    except Quarantine as refused:
+        return Taken(source, is_dump=True, refused=refused)
 
 
-def _dated(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(event_day=pl.lit(None, dtype=pl.Date()))
+def _content(source: Source) -> bytes:
+    n_bytes = source.path.stat().st_size
+    if n_bytes > MAX_BYTES:
+        raise Quarantine("file_too_large", f"{n_bytes} bytes, and dumps are read up to {MAX_BYTES}")
+    content = source.read(MAX_BYTES)
+    if not content:
+        raise Quarantine("empty_file", "the file has no content: the rank died or was stopped while writing")
+    return content
 
 
 def _told(row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:

@@ -9,12 +9,13 @@ import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
-
-import polars as pl
+from typing import TYPE_CHECKING, Literal
 
 from bathtub.schema import Table
 from bathtub.source import Quarantine, Source
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Batch", "Format", "Quarantine", "Source", "claim", "claimants", "formats"]
 
@@ -27,8 +28,8 @@ class Batch:
     name. read = kept + rejected + out_of_scope, in records; one record may give rows of several tables.
     """
 
-    frames: Mapping[str, pl.DataFrame]
-    rejects: pl.DataFrame
+    frames: "Mapping[str, pl.DataFrame]"
+    rejects: "pl.DataFrame"
     read: int
     kept: int
     rejected: int

@@ -16,7 +16,6 @@ The rank is the last number in the file's own name; what stands before it, less 
 The folder is the dump set: the dumps of one moment. Source: torch/csrc/distributed/c10d/FlightRecorder.hpp.
 """
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import cast
@@ -25,8 +24,9 @@ import polars as pl
 from msgspec.structs import asdict
 
 from bathtub.ingest import Batch, Format
+from bathtub.ingest._recorder_files import MAX_BYTES, claims, rank_and_host
 from bathtub.ingest._recorder_frames import entry_frame, quality, row_frame
-from bathtub.ingest._recorder_pickle import PROTOCOLS, TRUNCATED
+from bathtub.ingest._recorder_pickle import TRUNCATED
 from bathtub.ingest._recorder_reader import READER
 from bathtub.ingest._recorder_rows import Dump
 from bathtub.ingest._rows import rejects
@@ -34,34 +34,13 @@ from bathtub.ingest._times import TOLERANCE
 from bathtub.schema import table
 from bathtub.source import Source
 
-MAX_BYTES = 64 << 20
-MAX_RANK = 1 << 24
-
-# nccl_trace_rank_container-node02_5, comm_lib_trace_rank_0, _dump_0.json, rank_3.json
-_NAME = re.compile(
-    r"(?:(?:nccl_|comm_lib_)?trace_rank_|_?dump_|rank_|trace_)?(?P<host>.*?)[-_.]?(?<!\d)(?P<rank>\d+)\D*",
-    re.DOTALL,
-)
-_SUFFIX = re.compile(r"(?:\.json)?(?:\.gz|\.zst|\.xz)?$")
-_JSON_KEYS = ((b'"pg_config"', b'"version"'), (b'"profiling_name"', b'"collective_seq_id"'))
-
-
-def _claims(head: bytes, _name: str) -> bool:
-    if head[:1] == b"\x80":  # also a hostile one, so that it is refused by name
-        return head[1:2] in PROTOCOLS
-    return head[:1] == b"{" and any(all(key in head for key in keys) for keys in _JSON_KEYS)
-
-
-def rank_and_host(name: str) -> tuple[int | None, str | None]:
-    """The last number of a file's own name, and what stands before it where that is no well-known prefix."""
-    found = _NAME.fullmatch(_SUFFIX.sub("", name))
-    if found is None or len(found["rank"]) > len(str(MAX_RANK)) or int(found["rank"]) > MAX_RANK:
-        return None, None
-    return int(found["rank"]), found["host"] or None
-
 
 def _parse(source: Source) -> Iterator[Batch]:
-    dump = READER.read(source.read(MAX_BYTES))
+    yield batch_of(READER.read(source.read(MAX_BYTES)), source)
+
+
+def batch_of(dump: Dump, source: Source) -> Batch:
+    """The rows of one dump."""
     folder, _, name = source.full_name.rpartition("/")
     rank, host = rank_and_host(name)
     common: dict[str, object] = {
@@ -88,7 +67,7 @@ def _parse(source: Source) -> Iterator[Batch]:
         "flags": _flags(dump, rank),
     }
     is_cut = TRUNCATED in dump.flags
-    yield Batch(
+    return Batch(
         frames={
             "dumps": row_frame(table("dumps"), [row], common),
             "collectives": entries,
@@ -121,7 +100,7 @@ FORMAT = Format(
     version="2",
     record="a dump",
     tables=(table("dumps"), table("collectives"), table("process_groups")),
-    claims=_claims,
+    claims=claims,
     parse=_parse,
     name_carries_data=True,
 )
