@@ -3,19 +3,29 @@
 import csv
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
 import pytest
+from scipy.stats import binom
 
+from bathtub import cli
 from bathtub.config import load
 from bathtub.demo import COLUMNS, compare, score
-from bathtub.ingest import Batch, claim
+from bathtub.ingest import Batch, claim, formats
 from bathtub.ingest._messages import xid
 from bathtub.simulate import kernel, write_demo
 from bathtub.simulate.cluster import NODES, gpus, rng
+from bathtub.simulate.full import Settings, exposure, write_cluster
+from bathtub.simulate.full import score as truth_score
+from bathtub.simulate.full.hazards import HAZARDS, strikes
+from bathtub.simulate.full.host_scripts import SCRIPTS
+from bathtub.simulate.full.kinds import KINDS
+from bathtub.simulate.full.plan import history
+from bathtub.simulate.full.topology import Fleet
 from bathtub.simulate.jobs import schedule
 from bathtub.source import MAX_EXPANDED, Source, digest, head, identify, logical_name, named_date
 from tests.cases import rows_of
@@ -191,6 +201,222 @@ def test_the_dumps_hold_one_rank_that_never_joined_and_one_that_is_missing(demo:
     assert len(ranks[jobs["j-missing-dump"]]) == 7
     entries = sorted(row["n_entries"] for row in ranks[jobs["i-host-hang"]])
     assert entries == [39] + [40] * 15
+
+
+# The full cluster: small, and failing often enough to hold most kinds.
+FULL = Settings(seed=SEED, n_nodes=8, n_days=3, rate_factor=400, floor=6)
+MEANT = {
+    "dcgm": {"dcgm_exporter"},
+    "dmesg": {"dmesg_iso"},
+    "dumps": {"flight_recorder"},
+    "loghost": {"syslog_rfc3164"},
+    "nodes": {"journal_json", "syslog_iso", "syslog_rfc3164"},
+    "output": {"job_output"},
+    "plant": {"inventory_csv", "maintenance_csv"},
+    "scheduler": {"slurm_daemon_log", "slurm_events", "slurm_sacct", "slurm_scontrol", "slurm_sinfo"},
+    "smi": {"nvidia_smi_csv"},
+    "xml": {"nvidia_smi_xml"},
+}
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("full")
+    write_cluster(folder, FULL)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def read_full(full: Path) -> dict[str, tuple[str, list[Batch]]]:
+    return read_all(full)
+
+
+def read_all(folder: Path) -> dict[str, tuple[str, list[Batch]]]:
+    """The format and the batches of each file: as its configuration names it, else as it is claimed."""
+    found = {}
+    for name, source in sources(folder):
+        form = formats()[source.settings.format] if source.settings.format else claim(head(source.path), name)
+        found[name] = (form.name, list(form.parse(source)))
+    return found
+
+
+def faults(read: dict[str, tuple[str, list[Batch]]]) -> set[tuple[object, ...]]:
+    rows = (row for _, each in read.values() for row in rows_of(each, "gpu_faults"))
+    return {(row["node"], row["pci_bdf"], row["xid"], row["seen_at"]) for row in rows}
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_full_cluster_is_the_same_for_equal_seeds(full: Path, tmp_path: Path) -> None:
+    write_cluster(tmp_path, FULL)
+    assert snapshot(tmp_path) == snapshot(full)
+
+
+def test_each_file_of_the_full_cluster_is_claimed_as_meant_and_read_whole(
+    read_full: dict[str, tuple[str, list[Batch]]],
+) -> None:
+    found: dict[str, set[str]] = {}
+    for name, (form, _) in read_full.items():
+        found.setdefault(name.split("/")[0], set()).add(form)
+    assert found == MEANT
+    assert not [(name, row) for name, (_, each) in read_full.items() for row in rows_of(each, "rejects")]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_planted_counts_follow_the_planted_rates(seed: int, tmp_path: Path) -> None:
+    """Given their sum, the counts are binomial with the shares of the expected ones."""
+    settings = Settings(seed=seed, n_nodes=64, n_days=30, rate_factor=10, floor=10)
+    fleet = Fleet(settings)
+    exposure.write(tmp_path / "exposure.csv", settings, fleet, history(settings, fleet))
+    rows = table(tmp_path / "exposure.csv")
+    n_planted, n_expected = (sum(float(row[name]) for row in rows) for name in ("n_planted", "n_expected"))
+    assert n_planted > 50
+    assert 0.75 < n_planted / n_expected < 1.25
+    for row in rows:
+        low, high = binom.interval(1 - 1e-4, int(n_planted), float(row["n_expected"]) / n_expected)
+        assert low <= int(row["n_planted"]) <= high, row
+
+
+def test_no_node_and_no_day_depends_on_the_size() -> None:
+    small = set(strikes(FULL, Fleet(FULL)))
+    larger = replace(FULL, n_nodes=12, n_days=5)
+    assert small
+    assert {each for each in strikes(larger, Fleet(larger)) if each[1] < 8 and each[0] < 3 * 86_400} == small
+
+
+def test_a_source_that_is_missing_leaves_no_file_and_no_claim(tmp_path: Path) -> None:
+    settings = replace(FULL, missing=frozenset({"kernel", "recorder"}), has_noise=False)
+    write_cluster(tmp_path, settings)
+    read = read_all(tmp_path)
+    assert not faults(read)
+    assert not {"dumps", "dmesg"} & {name.split("/")[0] for name in read}
+    rows = table(tmp_path / "truth" / "incidents.csv")
+    assert rows
+    assert all(not {"kernel", "recorder"} & set(row["sources"].split(";")) for row in rows)
+    assert {row["expected_component"] for row in rows if row["component"] in {"hbm", "gpu", "nvlink"}} == {"unknown"}
+
+
+def test_damage_leaves_what_is_planted(read_full: dict[str, tuple[str, list[Batch]]], tmp_path: Path) -> None:
+    write_cluster(tmp_path, replace(FULL, has_corruption=True, lines_per_day=400))
+    assert faults(read_full) <= faults(read_all(tmp_path))
+
+
+def test_a_node_has_one_job_at_a_time() -> None:
+    for seed in range(4):
+        settings = replace(FULL, seed=seed, n_nodes=24, n_days=10)
+        found = history(settings, Fleet(settings))
+        spans: dict[int, list[tuple[float, float]]] = {}
+        for attempt in found.attempts:
+            for node in attempt.nodes:
+                spans.setdefault(node, []).append((attempt.started_s, attempt.ended_s))
+        assert all(end <= start for taken in spans.values() for (_, end), (start, _) in pairwise(sorted(taken)))
+
+
+def test_the_full_truth_agrees_with_what_was_written(full: Path, read_full: dict[str, tuple[str, list[Batch]]]) -> None:
+    """A named serial stood in that slot, a job ended on that node, and what was planned lies in a window."""
+    rows = {
+        name: [row for _, each in read_full.values() for row in rows_of(each, name)]
+        for name in ("inventory", "jobs", "maintenance")
+    }
+    planted = table(full / "truth" / "incidents.csv")
+    assert len({row["component"] for row in planted}) > 6
+    for row in planted:
+        at = datetime.fromisoformat(row["started_at"])
+        stays = [each for each in rows["inventory"] if (each["node"], each["pci_bdf"]) == (row["node"], row["pci_bdf"])]
+        known = [each for each in stays if each["in_service_at"] is not None and each["in_service_at"] <= at]
+        serials = {each["device_serial"] for each in known if each["removed_at"] is None or at < each["removed_at"]}
+        assert not row["device_serial"] or serials == {row["device_serial"]}, row
+        for job_id in filter(None, row["job_ids"].split(";")):
+            ended = [each for each in rows["jobs"] if each["job_id"] == job_id and each["ended_at"] is not None]
+            assert any(set(each["nodes"]) & {row["node"], *row["nodes"].split(";")} for each in ended), row
+        windows = [each for each in rows["maintenance"] if each["node"] == row["node"]]
+        assert row["is_planned"] == "false" or any(each["started_at"] <= at < each["ended_at"] for each in windows), row
+
+
+def test_every_kind_has_lines_or_dumps_or_nothing_to_say() -> None:
+    for kind in KINDS:
+        assert not kind.script or kind.script in SCRIPTS, kind.name
+        needs = set().union(*(verdict.needs for verdict in kind.verdicts))
+        assert ("kernel" in needs) <= bool(kind.script), kind.name
+        assert ("recorder" in needs) <= bool(kind.dumps), kind.name
+    assert {kind.component for kind in KINDS} == {hazard.component for hazard in HAZARDS}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n_nodes": 7}, {"n_days": 2}, {"rate_factor": 0}, {"seed": -1}, {"missing": {"job"}}], ids=str
+)
+def test_a_cluster_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        Settings(**wrong)
+
+
+def test_the_command_tells_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.simulate(out=tmp_path, nodes=8, days=3, as_json=True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["n_nodes"], told["n_days"]) == (8, 3)
+    assert told["n_files"] == sum(path.is_file() for path in (tmp_path / "inbox").rglob("*"))
+
+
+PLANTED_ROW = {
+    "planted_id": "p",
+    "started_at": "2026-03-03T10:00:00Z",
+    "node": "n1",
+    "nodes": "n1",
+    "job_ids": "",
+    "device_serial": "",
+    "expected_component": "hbm",
+    "also_right": "",
+    "is_failure": "true",
+    "is_planned": "false",
+    "has_evidence": "true",
+    "is_knowable": "true",
+}
+FOUND_ROW = {
+    "incident_id": "i",
+    "started_at": "2026-03-03T10:10:00Z",
+    "nodes": "n1",
+    "device_node": "",
+    "device_serial": "",
+    "job_ids": "",
+    "component": "hbm",
+    "is_failure": "true",
+    "is_planned": "false",
+    "confidence": "high",
+    "cause": "",
+    "rule_id": "r",
+}
+
+
+@pytest.mark.parametrize(
+    ("planted", "found", "figures"),
+    [
+        ({}, {}, {"recall": 1.0, "precision": 1.0, "accuracy_on_knowable": 1.0, "macro_f1": 1.0}),
+        ({}, {"component": "gpu"}, {"recall": 1.0, "accuracy_on_knowable": 0.0, "wrong_with_high_confidence": 1}),
+        ({"also_right": "gpu;nic"}, {"component": "gpu"}, {"accuracy_on_knowable": 1.0, "wrong_with_high_confidence": 0}),
+        ({}, {"started_at": "2026-03-03T10:45:01Z"}, {"recall": 0.0, "precision": 0.0, "said_failure_of_none": 1}),
+        ({}, {"nodes": "n1;n2", "device_node": "n2"}, {"recall": 0.0}),
+        ({"job_ids": "4"}, {"nodes": "n9", "job_ids": "3;4"}, {"recall": 1.0}),
+        ({"device_serial": "01"}, {"device_serial": "1"}, {"device_right": 0.0}),
+        ({"is_planned": "true", "is_failure": "false"}, {"is_planned": "true", "is_failure": "false"}, {"planned_right": 1.0}),
+        ({}, {"is_planned": "true"}, {"failures_said_planned": 1, "precision": None}),
+        ({"expected_component": "unknown", "is_knowable": "false"}, {}, {"unknowable_said_unknown": 0.0}),
+        ({"has_evidence": "false"}, {}, {"planted_failures": 0, "recall": None, "said_failure_of_none": 1}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_judgements_are_scored(planted: dict[str, str], found: dict[str, str], figures: dict[str, object]) -> None:
+    scored = truth_score.score(truth_score.matched([PLANTED_ROW | planted], [FOUND_ROW | found]))
+    assert {name: scored[name] for name in figures} == figures
+
+
+def test_an_incident_stands_for_one_planted_failure_and_for_many_planned() -> None:
+    two = [PLANTED_ROW | {"planted_id": name} for name in "ab"]
+    assert truth_score.score(truth_score.matched(two, [FOUND_ROW]))["recall"] == 0.5
+    flags = {"is_planned": "true", "is_failure": "false"}
+    assert truth_score.score(truth_score.matched([each | flags for each in two], [FOUND_ROW | flags]))["planned_right"] == 1.0
 
 
 INCIDENT = {

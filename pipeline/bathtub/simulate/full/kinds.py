@@ -186,7 +186,7 @@ HOSTS = (
         verdicts=(says("scheduler", "scheduler"),), note="the prolog cannot be launched; the job never ran",
     ),
     Kind(
-        name="taken_by_operator", component="maintenance", ends="taken", repair_h=5.0,
+        name="taken_by_operator", component="maintenance", ends="taken", repair_h=5.0, needs_job=True,
         verdicts=(says("scheduler", "maintenance"),), note="an operator takes the node out for service in the middle of a job",
     ),
 )  # fmt: skip

@@ -106,6 +106,8 @@ def _truth(folder: Path, settings: Settings, parts: Parts, found: History) -> No
     truth.write(folder, settings, parts, found)
     hazards.write(folder / "hazards.csv", settings)
     exposure.write(folder / "exposure.csv", settings, parts.fleet, found)
+    for path in folder.iterdir():
+        stamp(path, settings.end_s)
 
 
 def _by_hand(folder: Path, settings: Settings, parts: Parts, found: History) -> None:
