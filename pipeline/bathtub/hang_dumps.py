@@ -22,15 +22,15 @@ Row = Mapping[str, object]
 
 def hang_from_dumps(taken: Iterable[Taken], world: int | None) -> tuple[Row | None, dict[str, str], dict[str, object]]:
     """The row of `int_hang_verdicts`, the name of each source, and the explanation; None where no file is a dump."""
-    sources, inputs = _tables(taken)
-    if not any(source["format"] or source["reason"] for source in sources):
-        return None, {}, {}
-    inputs["int_dump_worlds"] = _worlds(sources, world if len(inputs) else None)
-    inputs["sources"] = _dated(pl.DataFrame(sources, schema=table("sources").polars))
-    inputs["parameters"] = pl.DataFrame([msgspec.structs.asdict(Config().windows)])
-    inputs |= {name: knowledge.tables()[name] for name in _KNOWLEDGE}
-    with connect() as con:
-        build(con, inputs, ["int_hang_verdicts"])
+    with connect() as con:  # it takes as long as a few dumps, which are being read meanwhile
+        known = {name: knowledge.tables()[name] for name in _KNOWLEDGE}
+        sources, inputs = _tables(taken)
+        if not any(source["format"] or source["reason"] for source in sources):
+            return None, {}, {}
+        inputs["int_dump_worlds"] = _worlds(sources, world if inputs else None)
+        inputs["sources"] = _dated(pl.DataFrame(sources, schema=table("sources").polars))
+        inputs["parameters"] = pl.DataFrame([msgspec.structs.asdict(Config().windows)])
+        build(con, inputs | known, ["int_hang_verdicts"])
         rows = con.table("int_hang_verdicts").pl().to_dicts()
         if not rows:
             return None, {}, {}
