@@ -412,6 +412,11 @@ def test_judgements_are_scored(planted: dict[str, str], found: dict[str, str], f
     assert {name: scored[name] for name in figures} == figures
 
 
+def test_a_planted_incident_that_is_told_twice_is_no_false_alarm() -> None:
+    scored = truth_score.score(truth_score.matched([PLANTED_ROW], [FOUND_ROW, FOUND_ROW, FOUND_ROW | {"nodes": "n9"}]))
+    assert (scored["said_twice"], scored["said_failure_of_none"], scored["precision"]) == (1, 1, 1 / 3)
+
+
 def test_an_incident_stands_for_one_planted_failure_and_for_many_planned() -> None:
     two = [PLANTED_ROW | {"planted_id": name} for name in "ab"]
     assert truth_score.score(truth_score.matched(two, [FOUND_ROW]))["recall"] == 0.5

@@ -72,7 +72,7 @@ def _dead(component: str, weight: float) -> Kind:
 
 
 # Peers print status 12, which is the network or a dead peer: both answers are right.
-_NETWORK = (says("kernel", "switch_or_cable"), says("scheduler", "unknown", also="switch_or_cable"))
+_NETWORK = (says("kernel", "switch_or_cable"), says("job", "unknown", also="switch_or_cable"))
 
 HANGS = (
     Kind(

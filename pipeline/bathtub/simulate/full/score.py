@@ -15,10 +15,14 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Pair:
-    """A planted incident and the one that was found for it; either can be missing."""
+    """A planted incident and the one that was found for it; either can be missing.
+
+    `is_again`: nothing planted is left for what was found, but it fits a planted one that has its partner: one told twice.
+    """
 
     planted: Row | None
     found: Row | None
+    is_again: bool = False
 
     @property
     def expected(self) -> str:
@@ -53,7 +57,7 @@ def matched(planted: Sequence[Row], found: Sequence[Row]) -> list[Pair]:
     of the planted one, or a job be shared. Planned incidents may share one that was found.
     """
     there = [row for row in planted if row["has_evidence"] == "true"]
-    fits = sorted(fit for fit in _fits(there, found) if fit is not None)
+    fits = sorted(_fits(there, found))
     partner, taken = dict[int, int](), set[int]()
     for *_, mine, theirs in fits:
         if mine not in partner and theirs not in taken:
@@ -63,7 +67,8 @@ def matched(planted: Sequence[Row], found: Sequence[Row]) -> list[Pair]:
         if mine not in partner and there[mine]["is_planned"] == found[theirs]["is_planned"] == "true":
             partner[mine] = theirs
     pairs = [Pair(row, found[partner[number]] if number in partner else None) for number, row in enumerate(there)]
-    return pairs + [Pair(None, row) for number, row in enumerate(found) if number not in taken]
+    fitting = {theirs for *_, theirs in fits}
+    return pairs + [Pair(None, row, number in fitting) for number, row in enumerate(found) if number not in taken]
 
 
 def _fits(planted: Sequence[Row], found: Sequence[Row]) -> Iterator[tuple[bool, bool, float, int, int]]:
@@ -71,11 +76,8 @@ def _fits(planted: Sequence[Row], found: Sequence[Row]) -> Iterator[tuple[bool, 
     times = [datetime.fromisoformat(row["started_at"]) for row in found]
     places = [({*_items(row["nodes"])}, {*_items(row["job_ids"])}) for row in found]
     for mine, row in enumerate(planted):
-        at, nodes, jobs = (
-            datetime.fromisoformat(row["started_at"]),
-            {*_items(row["nodes"]), row["node"]},
-            {*_items(row["job_ids"])},
-        )
+        at = datetime.fromisoformat(row["started_at"])
+        nodes, jobs = {*_items(row["nodes"]), row["node"]}, {*_items(row["job_ids"])}
         for theirs, each in enumerate(found):
             apart, has_job = abs(times[theirs] - at), bool(jobs & places[theirs][1])
             if apart > NEAR or not (has_job or nodes & ({each["device_node"]} if each["device_node"] else places[theirs][0])):
@@ -105,7 +107,7 @@ def score(pairs: Sequence[Pair]) -> dict[str, float | int | None]:
         "planted_failures": len(failures),
         "found_failures": len(said),
         "recall": _share(pair.found is not None for pair, _ in failures),
-        "precision": _share(pair.planted is not None and pair.planted["is_failure"] == "true" for pair in said),
+        "precision": _share(_is_failure(pair.planted) for pair in said),
         "accuracy_on_knowable": _share(pair.is_right for pair in knowable),
         "macro_f1": macro_f1([pair for pair, _ in failures]),
         "wrong_with_high_confidence": sum(is_wrong_and_sure(pair) for pair, _ in failures),
@@ -113,9 +115,13 @@ def score(pairs: Sequence[Pair]) -> dict[str, float | int | None]:
         "device_right": _share(found["device_serial"] == row["device_serial"] for found, row in devices),
         "planned_right": _share(pair.is_right for pair in planned),
         "failures_said_planned": sum(pair.found is not None and pair.found["is_planned"] == "true" for pair, _ in failures),
-        "said_failure_of_none": len(said)
-        - sum(pair.planted is not None and pair.planted["is_failure"] == "true" for pair in said),
+        "said_twice": sum(pair.is_again for pair in said),
+        "said_failure_of_none": sum(not _is_failure(pair.planted) and not pair.is_again for pair in said),
     }
+
+
+def _is_failure(row: Row | None) -> bool:
+    return row is not None and row["is_failure"] == "true"
 
 
 def is_wrong_and_sure(pair: Pair) -> bool:
@@ -151,5 +157,6 @@ def disagreements(pairs: Iterable[Pair]) -> Iterator[dict[str, str]]:
             "at": planted.get("started_at") or found["started_at"],
             "expected": pair.expected or "-",
             "found": pair.named or "-",
+            "again": "again" if pair.is_again else "",
             **{name: found.get(name, "") for name in names},
         }

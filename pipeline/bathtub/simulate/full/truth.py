@@ -99,7 +99,7 @@ def _incident(
         return
     for node in event.nodes:
         mine = [str(each.job_id) for each in event.attempts if next((n for n in event.nodes if n in each.nodes), None) == node]
-        if mine or (is_noisy(settings, event, node) and "kernel" not in settings.missing):
+        if mine or is_noisy(settings, event, node):
             yield _row(settings, parts, event, node, ";".join(mine), verdict)
 
 
@@ -108,8 +108,7 @@ def _row(settings: Settings, parts: Parts, event: Event, node: int, jobs: str, v
     part = parts.part(kind.device, node, event.device, event.at_s) if kind.device else None
     bdf = (SLOTS if kind.device == "gpu" else NICS)[event.device] if part else ""
     is_named = part is not None and verdict.names_device
-    # Repairs of nodes without a job, and of nothing that anyone saw, are no incidents for a judge.
-    is_visible = bool(verdict.needs or event.attempts or kind.ends == "node") and bool(written)
+    is_visible = _is_visible(event, verdict, written)
     name = f"{event.planted_id}-{names[node].name}" if kind.is_planned else event.planted_id
     others = ";".join(names[each].name for each in event.nodes[:MAX_NODES])
     what = (kind.component, verdict.component, verdict.cause, *map(_flag, (kind.is_failure, kind.is_planned, is_visible)))
@@ -120,6 +119,13 @@ def _row(settings: Settings, parts: Parts, event: Event, node: int, jobs: str, v
         kind.note, kind.name, others, verdict.also.replace(" ", ";"), _flag(verdict.component != "unknown"),
         ";".join(sorted(written)), rank, *true,
     )  # fmt: skip
+
+
+def _is_visible(event: Event, verdict: Verdict, written: frozenset[str]) -> bool:
+    """Whether a judge can find an incident at all: a repair, and a job that people stopped, say nothing of a failure."""
+    if event.kind.is_planned:
+        return "kernel" in written
+    return bool(verdict.needs or (event.kind.is_failure and (event.attempts or event.kind.ends == "node") and written))
 
 
 def _phases(event: Event) -> tuple[object, ...]:
