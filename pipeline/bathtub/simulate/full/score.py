@@ -9,6 +9,7 @@ from pathlib import Path
 
 NEAR = timedelta(minutes=45)
 """A hang is told by its job's end, and a node by the scheduler's: minutes after the fact."""
+NEAR_NOWHERE = timedelta(minutes=15)
 
 Row = Mapping[str, str]
 
@@ -54,7 +55,8 @@ def matched(planted: Sequence[Row], found: Sequence[Row]) -> list[Pair]:
     """Each planted incident that has evidence beside the best one found for it, best fits first; then what is left over.
 
     What fits shares a job or a node, and starts within 45 minutes. A device's node, where one is named, must be among the nodes
-    of the planted one, or a job be shared. Planned incidents may share one that was found.
+    of the planted one, or a job be shared. What names neither node nor job fits within 15 minutes, after all others. Planned
+    incidents may share one that was found.
     """
     there = [row for row in planted if row["has_evidence"] == "true"]
     fits = sorted(_fits(there, found))
@@ -74,15 +76,15 @@ def matched(planted: Sequence[Row], found: Sequence[Row]) -> list[Pair]:
 def _fits(planted: Sequence[Row], found: Sequence[Row]) -> Iterator[tuple[bool, bool, float, int, int]]:
     """(not the device's node, no job shared, seconds apart, number planted, number found) of all that may belong together."""
     times = [datetime.fromisoformat(row["started_at"]) for row in found]
-    places = [({*_items(row["nodes"])}, {*_items(row["job_ids"])}) for row in found]
+    places = [({*_items(row["device_node"] or row["nodes"])}, {*_items(row["job_ids"])}) for row in found]
     for mine, row in enumerate(planted):
         at = datetime.fromisoformat(row["started_at"])
         nodes, jobs = {*_items(row["nodes"]), row["node"]}, {*_items(row["job_ids"])}
-        for theirs, each in enumerate(found):
-            apart, has_job = abs(times[theirs] - at), bool(jobs & places[theirs][1])
-            if apart > NEAR or not (has_job or nodes & ({each["device_node"]} if each["device_node"] else places[theirs][0])):
-                continue
-            yield each["device_node"] not in {"", row["node"]}, not has_job, apart.total_seconds(), mine, theirs
+        for theirs, (there, ended) in enumerate(places):
+            apart, is_nowhere = abs(times[theirs] - at), not there and not ended
+            if apart <= (NEAR_NOWHERE if is_nowhere else NEAR) and (is_nowhere or jobs & ended or nodes & there):
+                is_elsewhere = is_nowhere or found[theirs]["device_node"] not in {"", row["node"]}
+                yield is_elsewhere, not jobs & ended, apart.total_seconds(), mine, theirs
 
 
 def _items(cell: str) -> Iterable[str]:

@@ -125,7 +125,8 @@ def _is_visible(event: Event, verdict: Verdict, written: frozenset[str]) -> bool
     """Whether a judge can find an incident at all: a repair, and a job that people stopped, say nothing of a failure."""
     if event.kind.is_planned:
         return "kernel" in written
-    return bool(verdict.needs or (event.kind.is_failure and (event.attempts or event.kind.ends == "node") and written))
+    is_ended = event.kind.is_failure and (bool(event.attempts) or event.kind.ends == "node")
+    return bool(verdict.needs) or (is_ended and "scheduler" in written)
 
 
 def _phases(event: Event) -> tuple[object, ...]:
