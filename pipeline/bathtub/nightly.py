@@ -14,17 +14,18 @@ from multiprocessing import get_context
 from pathlib import Path
 from uuid import uuid4
 
+import duckdb
 import msgspec
 import polars as pl
 
 from bathtub import knowledge
-from bathtub.config import Config, check_zone
+from bathtub.config import Config, Knowledge, check_zone
 from bathtub.intake import Intake, Outcome, Task, discover, load_seen, save_seen, take
 from bathtub.lake import Change, Lake, Snapshot, locked
 from bathtub.publish import publish, write_run
 from bathtub.schema import table, tables
 from bathtub.spool import Spool
-from bathtub.warehouse import build, checks, connect, marts
+from bathtub.warehouse import build, checks, connect, marts, rebuild
 
 BATCH_FILES = 256
 BATCH_BYTES = 256 << 20
@@ -189,10 +190,25 @@ def classify(
     with connect([lake.root], config.limits.memory, config.limits.threads) as con:
         build(con, inputs, on_step=step)
         frames = {name: con.table(name).pl() for name in marts()}
+        frames["rate_variants"] = variants(con, config, known)
         live = con.table("sources").pl().sort("source_id")
         findings = [f"{name}: {len(rows)} violations" for name, sql in checks().items() if (rows := con.execute(sql).fetchall())]
         findings += gate(con, config)
     return findings, frames, live, version
+
+
+def variants(con: duckdb.DuckDBPyConnection, config: Config, known: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The mart `reliability_cells` as it would be with another burst gap or other rules: `variant` says which."""
+    now, gap = con.table("parameters").pl(), config.windows.burst_gap_s
+    chosen: dict[str, Mapping[str, pl.DataFrame]] = {
+        "burst gap x 0.5": {"parameters": now.with_columns(burst_gap_s=pl.lit(gap / 2))},
+        "burst gap x 2": {"parameters": now.with_columns(burst_gap_s=pl.lit(gap * 2))},
+        "no rules of low confidence": {"rules": known["rules"].filter(pl.col("confidence") != "low")},
+    }
+    if config.knowledge != Knowledge():
+        chosen["shipped rules"] = {name: knowledge.tables()[name] for name in knowledge.KEYS}
+    found = {name: rebuild(con, changed, "reliability_cells") for name, changed in chosen.items()}
+    return pl.concat(cells.with_columns(variant=pl.lit(name)) for name, cells in found.items())
 
 
 def gate(con: object, config: Config) -> list[str]:

@@ -20,6 +20,7 @@ from bathtub.assets import sql_dir
 from bathtub.schema import Table, tables
 
 LAYERS = ("staging", "intermediate", "marts")
+BUILT = "select table_name from information_schema.tables where table_catalog = 'memory' and table_schema = 'main'"
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,61 @@ def build(
         else:
             provide(con, step.name, step.run({name: con.table(name).pl() for name in step.reads}))
     return [step.name for step in todo]
+
+
+def rebuild(con: duckdb.DuckDBPyConnection, changed: Mapping[str, pl.DataFrame], target: str) -> pl.DataFrame:
+    """A relation as it would be with other parameters or knowledge tables; what was built stays as it is.
+
+    Only steps behind the columns that differ run again, and one that comes out as before moves nothing behind it.
+    """
+    before = {name: con.table(name).pl() for name in changed}
+    con.execute("create schema variant")
+    con.execute("use variant")
+    try:
+        for name, frame in changed.items():
+            provide(con, name, frame)
+        _run_again(con, dict(before), changed, target, before)
+        found: pl.DataFrame = con.table(target).pl()
+        return found
+    finally:
+        con.execute("use main")
+        con.execute("drop schema variant cascade")
+        for name, frame in before.items():
+            provide(con, name, frame)
+
+
+def _run_again(
+    con: duckdb.DuckDBPyConnection,
+    old: Mapping[str, pl.DataFrame],
+    new: Mapping[str, pl.DataFrame],
+    target: str,
+    replaced: dict[str, pl.DataFrame],
+) -> None:
+    """The schema `variant`: the target and what it needs, run again where it may differ. Frames taken over go to `replaced`."""
+    differ = {
+        name: [column for column in frame.columns if not frame[column].equals(old[name][column])] for name, frame in new.items()
+    }
+    built = {str(row[0]) for row in con.execute(BUILT).fetchall()}
+    moved = set[str]()
+    for name in sorted(built - _files().keys()):
+        con.table(f"memory.main.{name}").create_view(name)
+    for step in _needed([target]):
+        if step.reads & moved or any(column in step.sql for name in step.reads & differ.keys() for column in differ[name]):
+            if _moves(con, step, replaced):
+                moved.add(step.name)
+        elif step.name in built:
+            con.table(f"memory.main.{step.name}").create_view(step.name)
+
+
+def _moves(con: duckdb.DuckDBPyConnection, step: Step, replaced: dict[str, pl.DataFrame]) -> bool:
+    """Runs a step in the schema `variant`; whether it comes out otherwise than in `main`."""
+    if step.run is not None:
+        replaced[step.name] = con.table(step.name).pl()
+        provide(con, step.name, step.run({name: con.table(name).pl() for name in step.reads}))
+        return not con.table(step.name).pl().equals(replaced[step.name])
+    con.sql(step.sql).create(step.name)
+    here, there = con.table(step.name), con.table(f"memory.main.{step.name}")
+    return any(one.except_(other).limit(1).fetchall() for one, other in ((here, there), (there, here)))
 
 
 def _needed(targets: Iterable[str] | None, given: Container[str] = ()) -> list[Step]:
