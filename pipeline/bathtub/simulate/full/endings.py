@@ -111,6 +111,9 @@ def _outage(event: Event, node: int, length_s: float) -> Outage:
         return Outage(
             node=node, since_s=since, until_s=since + length_s, state="DOWN", reason="Not responding", user="slurm", dark=lost
         )
+    if kind.ends == "launch":
+        until = ended_s + length_s
+        return Outage(node=node, since_s=ended_s, until_s=until, state="DRAINED", reason="Prolog error", user="root", dark=None)
     ticket = f"OPS-{1000 + int(event.at_s) % 9000}"
     reason = f"maintenance {ticket}: out for service" if kind.ends == "taken" else f"{ticket} under investigation"
     since = event.at_s if kind.ends == "taken" else ended_s + 300

@@ -26,7 +26,8 @@ class Hazard:
     """One component's hazard per node.
 
     `weibull` is the shape over the age (1 constant, below 1 infant mortality, above 1 wear-out), equal to the base rate
-    `scale_days` after the start of service. `lot_ratio` is the rate of the second lot to that of the first at one age.
+    `scale_days` after the start of service. The age is the node's: a part that is replaced does not start it again.
+    `lot_ratio` is the rate of the second lot to that of the first at one age.
     """
 
     component: str

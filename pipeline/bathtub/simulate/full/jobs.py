@@ -84,8 +84,9 @@ class Cluster:
         lane.waiting.clear()
         if lane.refused is not None:
             event, lane.refused = lane.refused, None
-            event.at_s, event.node = at_s, attempt.nodes[0]
+            event.at_s, event.node, event.nodes = at_s, attempt.nodes[0], (attempt.nodes[0],)
             self.hit(event, lane)
+            self.leave(event)
             self.history.events.append(event)
         else:
             self.push(attempt.ended_s, "end", (lane, lane.token))

@@ -1,6 +1,7 @@
 """Planted incidents as log lines, before any wrapper."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from bathtub.simulate.full.events import Event
 from bathtub.simulate.full.gpu_scripts import Say
 from bathtub.simulate.full.host_scripts import SCRIPTS
 from bathtub.simulate.full.settings import GPUS_PER_NODE, Settings
-from bathtub.simulate.full.topology import NICS, SLOTS, SWITCHES
+from bathtub.simulate.full.topology import DRIVERS, NICS, SLOTS, SWITCHES
 
 PORTS = (
     "0000:17:01.0",
@@ -23,6 +24,9 @@ PORTS = (
     "0000:da:01.0",
 )
 PROGRAMS = ("python3", "pt_main_thread", "train,v2", "ray::Worker")
+DERIVED = 45
+"""The code of programs that go down with their GPU or their job."""
+
 P_NOISY = 0.6
 """The share of nodes that raise noise in a planned reboot."""
 
@@ -52,14 +56,23 @@ def planted(settings: Settings, parts: Parts, event: Event, node: int) -> list[L
     program = f"pid={names['pid']}, name={PROGRAMS[int(chance.integers(len(PROGRAMS)))]}, "
     named = {"program": program, "unknown": "pid='<unknown>', name=<unknown>, ", "none": ""}
     found = list(_identity(parts, event, node)) if any(say.xid for say in script) else []
+    caused = _caused(script, parts.fleet.nodes[node].rack)
     delay = float(chance.uniform(0, 8)) if len(event.nodes) > 1 else 0.0
     for say in script:
         if say.share < 1 and chance.random() >= say.share:
             continue
         for slot in _slots(say, event.device):
             prefix = "" if say.xid is None else f"NVRM: Xid (PCI:{SLOTS[slot]}): {say.xid}, {named[say.process]}"
-            found += _said(say, prefix, slot, event.at_s + delay, names, chance)
+            suffix = caused if say.xid == DERIVED else ""
+            found += _said(replace(say, text=say.text + suffix), prefix, slot, event.at_s + delay, names, chance)
     return sorted(found, key=lambda line: line.at_s)
+
+
+def _caused(script: tuple[Say, ...], rack: int) -> str:
+    """What drivers from R575 on put behind the programs' 45: the code that came first."""
+    first = next((say.xid for say in script if say.xid is not None), DERIVED)
+    is_new = int(DRIVERS[rack % len(DRIVERS)].split(".")[0]) >= 575  # noqa: PLR2004 - see above
+    return f" caused by previous Xid {first}" if is_new and first != DERIVED else ""
 
 
 def _slots(say: Say, device: int) -> tuple[int, ...]:

@@ -6,10 +6,9 @@ import numpy as np
 
 from bathtub.simulate.full.lines import Line
 from bathtub.simulate.full.settings import DAY_S, Settings, midnight
-from bathtub.simulate.full.topology import Node
+from bathtub.simulate.full.topology import DRIVERS, Node
 
 P_LOST_DAY = 0.03
-DRIVERS = ("570.133.20", "580.65.06")
 
 # weight, emitter, process number, message
 HEALTHY: tuple[tuple[int, str, int, str], ...] = (

@@ -37,6 +37,7 @@ def _of_attempt(fleet: Fleet, attempt: Attempt) -> Iterator[tuple[float, str]]:
         failed = fleet.nodes[attempt.failed_node].name
         if event is not None and event.kind.ends == "launch":
             yield ends - 0.1, f"error: Prolog launch failure, {job}"
+            yield ends - 0.05, f"error: Prolog/Epilog failure on nodes {failed}, set to state DRAIN"
             yield ends, f"_job_complete: requeue {job} per user/system request"
         elif event is not None and event.kind.ends == "taken":
             yield ends, f"Killing {job} on failed node {failed}"
@@ -63,6 +64,9 @@ def _of_outage(fleet: Fleet, outage: Outage) -> Iterator[tuple[float, str]]:
         yield outage.until_s, f"node {name} returned to service"
         return
     if outage.state == "DRAINED":
+        if outage.user == "root":
+            yield outage.until_s, f"update_node: node {name} state set to IDLE"
+            return
         yield outage.since_s, f"update_node: node {name} reason set to: {outage.reason}"
         state = "DOWN" if outage.reason.startswith("maintenance") else "DRAINING"
         yield outage.since_s + 0.001, f"update_node: node {name} state set to {state}"

@@ -7,9 +7,8 @@ from pathlib import Path
 from bathtub.simulate.full.devices import MODELS, Parts
 from bathtub.simulate.full.events import History
 from bathtub.simulate.full.files import opened
-from bathtub.simulate.full.ordinary import DRIVERS
 from bathtub.simulate.full.settings import DAY_S, GPUS_PER_NODE, HOUR_S, Settings, local, midnight
-from bathtub.simulate.full.topology import PER_RACK, SLOTS, Node, gpu_c
+from bathtub.simulate.full.topology import DRIVERS, PER_RACK, SLOTS, Node, gpu_c
 from bathtub.simulate.full.wrappers import epoch, stamp_name
 
 Spans = Sequence[tuple[float, float]]
