@@ -1,5 +1,6 @@
 """What models over lifetimes share: groups of rows, what is wrong with the spells of a group, covariates, rows of results."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
@@ -15,9 +16,16 @@ Names = Sequence[str] | str
 
 POWER_Z = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
 """Standard errors between no effect and one that is found with 80 % power at 5 % two-sided."""
+LARGEST_EXPONENT = 700.0
 AGE_KNOWN = "age_known"
 """An optional column of lifetimes: false or empty where entry_h is not the age, which refuses models of age."""
-MOST_VALUES = 50
+MOST_VALUES, LARGEST = 50, 1e100
+SHORTEST_H, LONGEST_H = 1e-9, 1e9  # outside these another unit was given
+
+
+def bounded_exp(power: float) -> float:
+    """exp(power), held where floats end."""
+    return math.exp(min(max(float(power), -LARGEST_EXPONENT), LARGEST_EXPONENT))
 
 
 def columns(frame: pl.DataFrame, given: Names, option: str) -> list[str]:
@@ -31,10 +39,10 @@ def columns(frame: pl.DataFrame, given: Names, option: str) -> list[str]:
 
 
 def hours(given: Sequence[float] | float, option: str) -> list[float]:
-    """Hours of age in order, each once. Raises ValueError for what is no finite number of at least 0."""
+    """Hours of age in order, each once. Raises ValueError for what is no number, negative, or no lifetime."""
     found = [given] if isinstance(given, (int, float)) else list(given)
-    if not all(isinstance(value, (int, float)) and 0 <= value < np.inf for value in found):
-        message = f"{option} {given!r}: give hours, finite and 0 or more"
+    if not all(isinstance(value, (int, float)) and (value == 0 or SHORTEST_H <= value <= LONGEST_H) for value in found):
+        message = f"{option} {given!r}: give hours, 0 or from {SHORTEST_H:g} to {LONGEST_H:g}"
         raise ValueError(message)
     return sorted({float(value) for value in found})
 
@@ -47,6 +55,11 @@ def per_group(
     `taken`: names of result columns beside RESULT. Raises ValueError for what `check` refuses, and labels that are taken.
     """
     lifetimes = check(lifetimes, "lifetimes")
+    outside = ~lifetimes["exit_h"].is_between(SHORTEST_H, LONGEST_H)
+    if outside.any():
+        row = outside.arg_max() or 0
+        message = f"column 'exit_h', row {row + 1}: {lifetimes['exit_h'][row]!r}; give hours from {SHORTEST_H:g} to {LONGEST_H:g}"
+        raise ValueError(message)
     keys = columns(lifetimes, by, "by")
     refuse_taken(keys, taken)
     if not keys:
@@ -117,14 +130,16 @@ def at_risk(entry: Floats, exit_: Floats, times: Floats) -> npt.NDArray[np.int64
 def design(group: pl.DataFrame, names: Sequence[str]) -> dict[str, Floats]:
     """Covariates as columns of numbers, by term; text becomes 0/1 columns against the value that failed most often.
 
-    Raises ValueError naming the column: a value that is missing or not finite, more than MOST_VALUES words.
+    Raises ValueError naming the column: a value that is missing, not finite or above LARGEST, more than MOST_VALUES words.
     """
     found: dict[str, Floats] = {}
     for name in names:
         numbers = group[name].cast(pl.Float64, strict=False)
-        missing = group[name].is_null() | ~numbers.is_finite().fill_null(value=True)
+        missing = group[name].is_null() | ~(numbers.abs() <= LARGEST).fill_null(value=True)
         if missing.any():
-            message = f"column {name!r}, row {missing.arg_max() or 0} of its group: {group[name].filter(missing)[0]!r}; drop it"
+            message = (
+                f"column {name!r}, row {(missing.arg_max() or 0) + 1} of its group: {group[name].filter(missing)[0]!r}; drop it"
+            )
             raise ValueError(message)
         if not numbers.null_count():
             found[name] = numbers.to_numpy()

@@ -20,7 +20,8 @@ LOG_SPREADS = (0.0, -1.2, 1.2)  # starts: the likelihood of interval-censored ro
 LARGEST_LOG_SPREAD = 6.0  # a shape above 400 or below 1/400: the likelihood rises without end
 STILL = 1e-6  # slope per failure, on scaled parameters, at a peak
 FLAT = 1e-6  # curvature per failure, on scaled parameters, below which there is no peak
-MOST_STEPS, MOST_HALVINGS, LONGEST_STEP = 200, 40, 2.0
+WIDEST_ERROR = 3.0  # standard error of log s that leaves its limits a factor of 350 on either side: no peak to speak of
+MOST_STEPS, MOST_HALVINGS, LONGEST_STEP = 60, 40, 2.0
 
 
 @dataclass(frozen=True)
@@ -102,15 +103,19 @@ def maximise(family: Family, lives: Lives, *, spread_fixed: bool = False) -> Fit
         if not spread_fixed:
             start[-1] = log_spread
         start[0] = _first(scaled, np.exp(log_spread))
-        peaks.append(_descend(loss, start))
+        with np.errstate(all="ignore"):  # steps too far have no value, and are halved
+            peaks.append(_descend(loss, start))
     best = min(peaks, key=lambda peak: loss(peak)[0])
     value, slope, curvature = loss(best)
     steep = np.isfinite(value) and np.linalg.norm(slope) < STILL and np.linalg.eigvalsh(curvature)[0] > FLAT
     if not steep or (not spread_fixed and abs(best[-1]) > LARGEST_LOG_SPREAD):
         return None
+    covariance = np.linalg.inv(curvature) / n_failed
+    if not spread_fixed and covariance[-1, -1] > WIDEST_ERROR**2:
+        return None
     back, shift = back[:n_free, :n_free], np.eye(n_free)[0] * centre
     in_hours = -value * n_failed - float(np.log(lives.exit[_exact(lives)]).sum())
-    return Fit(back @ best + shift, back @ np.linalg.inv(curvature) @ back.T / n_failed, in_hours)
+    return Fit(back @ best + shift, back @ covariance @ back.T, in_hours)
 
 
 def _descend(loss: Callable[[Floats], Sums], at: Floats) -> Floats:
@@ -161,11 +166,17 @@ def _first(scaled: Lives, spread: float) -> float:
 def _log_likelihood(family: Family, lives: Lives, parameters: Floats) -> Sums:
     """Its sum over the rows, per unit of log time; gradient; curvature."""
     exact, entered = _exact(lives), lives.entry > 0
-    between = lives.failed & ~exact
-    alive = _survived(family, *_standard(lives.x[~lives.failed], lives.exit[~lives.failed], parameters))
-    late = _survived(family, *_standard(lives.x[entered], lives.entry[entered], parameters))
-    ended = _failed(family, *_standard(lives.x[exact], lives.exit[exact], parameters), float(parameters[-1]))
-    parts = [(alive, 1), (late, -1), (ended, 1), (_between(family, lives, between, parameters), 1)]
+
+    def at(rows: npt.NDArray[np.bool_], times: Floats) -> tuple[Floats, Floats]:
+        return _standard(lives.x[rows], times[rows], parameters)
+
+    parts = [(_failed(family, *at(exact, lives.exit), float(parameters[-1])), 1)]
+    if not lives.failed.all():
+        parts.append((_survived(family, *at(~lives.failed, lives.exit)), 1))
+    if entered.any():
+        parts.append((_survived(family, *at(entered, lives.entry)), -1))
+    if (lives.failed & ~exact).any():
+        parts.append((_between(family, lives, lives.failed & ~exact, parameters), 1))
     return tuple(sum(sign * part[order] for part, sign in parts) for order in range(3))  # type: ignore[return-value]
 
 

@@ -11,7 +11,18 @@ import polars as pl
 
 from bathtub.survival import _location_scale as location_scale
 from bathtub.survival import option
-from bathtub.survival._groups import POWER_Z, Names, ages_known, columns, design, results, totals, wrong
+from bathtub.survival._groups import (
+    LARGEST_EXPONENT,
+    POWER_Z,
+    Names,
+    ages_known,
+    bounded_exp,
+    columns,
+    design,
+    results,
+    totals,
+    wrong,
+)
 from bathtub.survival._location_scale import Family, Fit, Lives, maximise
 
 Floats = npt.NDArray[np.float64]
@@ -172,9 +183,9 @@ def _ratios(fit: Fit, terms: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _on_log_scale(row: dict[str, Any], z: float) -> dict[str, Any]:
-    factor = np.exp(z * row["standard_error"])
-    detectable = np.exp(POWER_Z * row["standard_error"])
-    return {**row, "low": row["estimate"] / factor, "high": row["estimate"] * factor, "min_detectable_ratio": detectable}
+    middle, error = np.log(row["estimate"]), row["standard_error"]
+    powers = {"low": middle - z * error, "high": middle + z * error, "min_detectable_ratio": POWER_Z * error}
+    return row | {name: bounded_exp(power) for name, power in powers.items()}
 
 
 def _survival(fit: Fit, law: Law, data: Lives, at_h: float, z: float) -> dict[str, Any]:
@@ -183,10 +194,10 @@ def _survival(fit: Fit, law: Law, data: Lives, at_h: float, z: float) -> dict[st
     row = {"quantity": "survival_ratio", "at_h": at_h, "method": "log-log"}
     row["is_extrapolated"] = not data.entry.min() <= at_h <= data.exit.max()
     row["min_detectable_ratio"] = np.exp(POWER_Z * np.sqrt(2 / data.failed.sum()))
-    if at_h == 0:
-        return {**row, "estimate": 1.0}
-    at = np.array([(np.log(at_h) - middle @ fit.parameters[:-1]) / spread])
+    at = np.array([(np.log(max(at_h, 1e-300)) - middle @ fit.parameters[:-1]) / spread])
     log_survival = law.family.log_survival(at)
+    if not -LARGEST_EXPONENT < log_survival[0] < 0:
+        return {**row, "estimate": float(np.exp(log_survival[0]))}
     steepness = np.exp(law.family.log_density(at) - log_survival) / -log_survival
     gradient = float(steepness[0]) * np.array([*(-middle / spread), -float(at[0])])
     error, u = float(np.sqrt(gradient @ fit.covariance @ gradient)), float(np.log(-log_survival[0]))

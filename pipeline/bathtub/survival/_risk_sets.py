@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 
 MOST_STEPS, MOST_HALVINGS, STILL = 50, 30, 1e-10
 SINGULAR = 1e-9  # smallest eigenvalue of the scaled information that is more than rounding
-WILDEST = 12.0  # a coefficient times the spread of its covariate: beyond it the likelihood is taken to rise without end
+WORN = 1e-6  # share of the information left, in some direction, below which the likelihood is taken to rise without end
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ def maximise(sets: RiskSets) -> CoxFit | str:
     n_covariates = sets.x.shape[1]
     at = np.zeros(n_covariates)
     value, slope, information = _likelihood(sets, at)
-    null = value
-    spread = np.sqrt(np.diag(information) / max(len(sets.at), 1))
+    null, whole = value, information
+    spread = np.sqrt(np.maximum(np.diag(information), 0) / len(sets.at))
     if (spread <= SINGULAR * np.maximum(np.abs(sets.x).max(axis=0), 1e-300)).any() or _is_singular(information):
         return "no_contrast"
     for _ in range(MOST_STEPS):
@@ -164,16 +164,25 @@ def maximise(sets: RiskSets) -> CoxFit | str:
             step = step / 2
         at = at + step
         value, slope, information = found
-        if (np.abs(at) * spread > WILDEST).any() or _is_singular(information):
+        if _is_worn(information, whole):
             return "monotone_likelihood"
         if is_last:
             return CoxFit(sets, at, information, value, null)
     return "monotone_likelihood"
 
 
+def _is_worn(information: Floats, whole: Floats) -> bool:
+    """Next to nothing is left, in some direction, of the information that there was where no covariate has an effect."""
+    from scipy.linalg import eigh
+
+    return not np.isfinite(information).all() or bool(eigh(information, whole, eigvals_only=True)[0] < WORN)
+
+
 def _is_singular(information: Floats) -> bool:
+    if not (np.diag(information) > 0).all():
+        return True
     scale = np.sqrt(np.diag(information))
-    return not (scale > 0).all() or bool(np.linalg.eigvalsh(information / np.outer(scale, scale))[0] < SINGULAR)
+    return bool(np.linalg.eigvalsh(information / np.outer(scale, scale))[0] < SINGULAR)
 
 
 def _likelihood(sets: RiskSets, at: Floats) -> tuple[float, Floats, Floats]:
@@ -217,14 +226,15 @@ def clustered_covariance(fit: CoxFit, units: Ints) -> Floats:
 def proportionality(fit: CoxFit, clock: Floats) -> tuple[Floats, float]:
     """Score tests that each coefficient, and all together, do not change with `clock`, one value per death.
 
-    chi2 on 1 and p degrees.
+    chi2 on 1 and p degrees; NaN where the clock cannot be told from no change.
     """
     shift = clock - clock.mean()
     slope = ((fit.sets.x[fit.sets.deaths] - fit.terms.mean) * shift[:, None]).sum(axis=0)
     cross, own = ((fit.terms.spread * shift[:, None, None] ** k).sum(axis=0) for k in (1, 2))
     left = own - cross @ fit.covariance @ cross
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return slope**2 / np.diag(left), float(slope @ np.linalg.pinv(left, hermitian=True) @ slope)
+    told = np.diag(left) > SINGULAR * np.diag(own)
+    each = np.where(told, slope**2 / np.where(told, np.diag(left), 1.0), np.nan)
+    return each, float(slope @ np.linalg.solve(left, slope)) if told.all() and not _is_singular(left) else np.nan
 
 
 def baseline(fit: CoxFit, at_h: float, stratum: int) -> tuple[float, float]:

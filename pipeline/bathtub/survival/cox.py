@@ -34,7 +34,19 @@ import numpy.typing as npt
 import polars as pl
 
 from bathtub.survival import Model, confidence, option
-from bathtub.survival._groups import POWER_Z, Names, at_risk, columns, design, hours, per_group, results, totals, wrong
+from bathtub.survival._groups import (
+    POWER_Z,
+    Names,
+    at_risk,
+    bounded_exp,
+    columns,
+    design,
+    hours,
+    per_group,
+    results,
+    totals,
+    wrong,
+)
 from bathtub.survival._risk_sets import CoxFit, baseline, clustered_covariance, maximise, proportionality, risk_sets
 
 Floats = npt.NDArray[np.float64]
@@ -166,7 +178,7 @@ def _ratios(fit: CoxFit, group: pl.DataFrame, asked: Asked, terms: list[str], *,
         row |= {"method": "log, clustered by unit" if recurs else "log"}
         row |= {"coefficient": b, "standard_error": plain[j], "clustered_error": clustered[j]}
         powers = {"estimate": b, "low": b - asked.z * error, "high": b + asked.z * error, "min_detectable_ratio": POWER_Z * error}
-        row |= {name: float(np.exp(np.clip(power, -700, 700))) for name, power in powers.items()}
+        row |= {name: bounded_exp(power) for name, power in powers.items()}
         row |= {"p_value": 2 * NormalDist().cdf(-abs(b) / error) if error > 0 else None}
         rows.append(row | {"ph_chi2": changes[j], "ph_p_value": float(chi2.sf(changes[j], 1)), "ph_chi2_all": all_changes})
     return rows
@@ -190,9 +202,9 @@ def _baselines(fit: tuple[CoxFit, Sequence[str]], group: pl.DataFrame, asked: As
             total, error = baseline(fit[0], at_h, stratum)
             row["reason"] = "beyond_data" if at_h > last else "no_failures" if total == 0 else None
             if row["reason"] is None:
-                factor = float(np.exp(min(asked.z * error / total, 700)))
+                factor = bounded_exp(asked.z * error / total)
                 row |= {"estimate": total, "low": total / factor, "high": total * factor, "standard_error": error}
-                row["min_detectable_ratio"] = float(np.exp(min(POWER_Z * np.sqrt(2) * error / total, 700)))
+                row["min_detectable_ratio"] = bounded_exp(POWER_Z * np.sqrt(2) * error / total)
             rows.append(row)
     return rows
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bathtub.survival import Model, confidence
-from bathtub.survival._groups import POWER_Z, Names, at_risk, columns, per_group, results, totals, wrong
+from bathtub.survival._groups import POWER_Z, Names, at_risk, bounded_exp, columns, per_group, results, totals, wrong
 from bathtub.survival._risk_sets import maximise, risk_sets
 
 Floats = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ def _ratio(rows: pl.DataFrame, inside: npt.NDArray[np.bool_], z: float) -> dict[
         return {"reason": fit}
     b, error = float(fit.coefficients[0]), math.sqrt(float(fit.covariance[0, 0]))
     powers = {"estimate": b, "low": b - z * error, "high": b + z * error, "min_detectable_ratio": POWER_Z * error}
-    return {name: math.exp(min(max(power, -700.0), 700.0)) for name, power in powers.items()}
+    return {name: bounded_exp(power) for name, power in powers.items()}
 
 
 def _counted(parts: list[pl.DataFrame]) -> tuple[Floats, Floats, Floats]:

@@ -4,6 +4,9 @@ M(t) = Σ_{t_j <= t} d_j/n_j with d_j failures among n_j units under observation
 Σ_i [Σ_{t_j <= t} (d_ij - (d_j/n_j) Y_ij)/n_j]², Y_ij = 1 while unit i is observed; limits M exp(±z se/M). Hours run on one clock
 for all units, of the calendar or of age. A unit may be out of observation between spells, as it is during repair.
 
+Where rates of units differ as Gamma of shape 0.65, the limits of 100 to 200 units hold the truth 92 to 93 times in a hundred for
+a nominal 95 (bench_coverage.py).
+
 The inner sums are carried per unit, their squares along the hours, so that the cost is that of a sort.
 
 Refused (reason): no_units, no_failures, overlapping_intervals, one_unit (no spread between units), and every time after

@@ -36,11 +36,12 @@ import numpy as np
 import polars as pl
 
 from bathtub.survival import Model, confidence
-from bathtub.survival._groups import Names, hours, per_group, results, totals
+from bathtub.survival._groups import Names, bounded_exp, hours, per_group, results, totals
 from bathtub.survival._location_scale import WEIBULL, Lives
 from bathtub.survival._parametric import FRONT, OWN, TAKEN, Asked, Law, asked, lives, one_clock, rows
 from bathtub.survival.mtbf import detectable_ratio, garwood
 
+SHAPES = (0.1, 50.0)
 LAW = Law(WEIBULL, "scale_h", "shape_ratio", -1)
 
 
@@ -57,7 +58,7 @@ def weibull(  # noqa: PLR0913, PLR0917 - one argument per choice that changes th
     """Rows of each group of `by`: by, term, at_h, RESULT, own columns (see the module).
 
     Raises ValueError for what `check` refuses, columns that are not there, a covariate or last_alive_h that is missing or
-    no number, a shape that is not above 0, a shape with covariates, constant_within below 1.
+    no number, a shape outside SHAPES, a shape with covariates, constant_within below 1.
     """
     chosen = asked(lifetimes, confidence(level), failures, covariates, hours(at_h, "at_h"))
     if not 1 <= constant_within < np.inf:
@@ -65,8 +66,8 @@ def weibull(  # noqa: PLR0913, PLR0917 - one argument per choice that changes th
         raise ValueError(message)
     if shape is None:
         return per_group(lifetimes, by, TAKEN, lambda group: rows(group, LAW, chosen, constant_within))
-    if not 0 < shape < np.inf or chosen.covariates:
-        message = f"shape {shape!r}: give a number above 0, and no covariates"
+    if not SHAPES[0] <= shape <= SHAPES[1] or chosen.covariates:
+        message = f"shape {shape!r}: give a number from {SHAPES[0]:g} to {SHAPES[1]:g}, and no covariates"
         raise ValueError(message)
     return per_group(lifetimes, by, TAKEN, lambda group: _fixed(group, chosen, shape))
 
@@ -88,7 +89,7 @@ def _fixed(group: pl.DataFrame, chosen: Asked, shape: float) -> pl.DataFrame:
 
 
 def _scale(data: Lives, level: float, shape: float, reason: str | None) -> dict[str, Any]:
-    longest = data.exit.max()
+    longest = float(data.exit.max())
     total = float(((data.exit / longest) ** shape - (data.entry / longest) ** shape).sum())
     n_failed = np.array([float(data.failed.sum())])
     few, many = (float(limit[0]) for limit in garwood(n_failed, level))
@@ -102,7 +103,8 @@ def _scale(data: Lives, level: float, shape: float, reason: str | None) -> dict[
 def _survival(scale: dict[str, Any], data: Lives, at_h: float, shape: float) -> dict[str, Any]:
     """exp(-(t/λ)^k) at the scale and its limits."""
     names = ("estimate", "low", "high")
-    found = {name: None if scale[name] is None else float(np.exp(-((at_h / scale[name]) ** shape))) for name in names}
+    powers = {name: shape * np.log(max(at_h, 1e-300) / scale[name]) for name in names if scale[name] is not None}
+    found = {name: bounded_exp(-bounded_exp(power)) for name, power in powers.items()}
     outside = not data.entry.min() <= at_h <= data.exit.max()
     return {"quantity": "survival_ratio", "at_h": at_h, "reason": scale["reason"], "is_extrapolated": outside, **found}
 
