@@ -399,5 +399,5 @@ def test_limits_hold_the_truth_as_often_as_they_say(model):
 @pytest.mark.parametrize("hour", [1e-12, 3.6e12])
 def test_hours_that_are_another_unit_are_refused(hour):
     frame = lives([(0, 1, True), (0, 2, True)]).with_columns(exit_h=pl.Series([hour, 2 * hour]))
-    with pytest.raises(ValueError, match="'exit_h', row 1.*give hours"):
+    with pytest.raises(ValueError, match=r"'exit_h', row 1.*give hours"):
         weibull(frame)
