@@ -9,14 +9,14 @@ Rows: hazard_ratio of each term, exp(b), limits exp(b ± z se); then cumulative_
 mean of the covariates over rows, by Breslow's sum over (entry, exit] risk sets, limits H exp(±z se/H).
 
 standard_error is from the information. clustered_error adds up score residuals by unit (ties and late entry honoured);
-limits and p_value use it where units fail more than once, and method says so. It wants some tens of units that fail.
+limits and p_value use it where units go on after a failure, and method says so. It wants some tens of units that fail.
 
 ph_chi2, ph_p_value: score test that b does not change with 1 - S(t-), S the Kaplan-Meier curve, exact as in newer software, and
 ph_chi2_all for all terms; its power grows with the failures, so that among many it finds changes of no size.
 min_detectable_ratio: exp((z(0.975) + z(0.8)) se). `cause`: failures of other causes, and of unknown cause, are censorings.
 
-Refused (reason): no_units, no_failures, no_covariates, overlapping_intervals, age_unknown, goes_on_after_failure unless units
-fail more than once; by term: constant_covariate, no_failures (none among the rows that the 0/1 column marks: see `rate-ratio`
+Refused (reason): no_units, no_failures, no_covariates, overlapping_intervals, age_unknown;
+by term: constant_covariate, no_failures (none among the rows that the 0/1 column marks: see `rate-ratio`
 for its upper limit; its rows are left out, which is the limit of the fit), no_other_failures (none among the rest); of the
 fit: no_contrast, monotone_likelihood, more_terms_than_failures; of a baseline: beyond_data, no_failures.
 
@@ -111,7 +111,7 @@ def _group(group: pl.DataFrame, asked: Asked) -> pl.DataFrame:
         group = group.with_columns((pl.col("event") & (pl.col("cause").cast(pl.String) == asked.cause)).fill_null(value=False))
         told += "; other causes are censorings"
     alike = {"confidence_level": asked.level, "method": "log", "assumptions": told, **totals(group)}
-    recurs = wrong(group) == "several_failures_per_unit"
+    recurs = wrong(group) in ("several_failures_per_unit", "goes_on_after_failure")
     reason = wrong(group, repairs=recurs) or (None if asked.covariates else "no_covariates")
     if reason is not None:
         return results([{**alike, "quantity": "hazard_ratio", "reason": reason}], FRONT, OWN)
