@@ -8,14 +8,15 @@ with exposed as (
         service.vendor,
         greatest(hours.hour_at, reported.start_at) as counted_at,
         hours.temperature_c,
-        epoch_us(least(spells.to_at, hours.hour_at + interval 1 hour)) - epoch_us(greatest(spells.from_at, hours.hour_at)) as device_us
+        least(epoch_us(spells.to_at), epoch_us(hours.hour_at) + 3600000000) - greatest(epoch_us(spells.from_at), epoch_us(hours.hour_at))
+            as device_us
     from int_cells_device_hours as hours
     inner join int_cells_service as service on hours.service_id = service.service_id
     inner join int_cells_spells as spells
         on
             hours.service_id = spells.service_id
             and hours.hour_at < spells.to_at
-            and hours.hour_at + interval 1 hour > spells.from_at
+            and epoch_us(hours.hour_at) + 3600000000 > epoch_us(spells.from_at)
     cross join int_window as reported
 ),
 
@@ -25,7 +26,7 @@ known as (
         cast(floor(exposed.temperature_c) as integer) as temperature_bin_c,
         hour(make_timestamp(epoch_us(exposed.counted_at) + clocks.offset_us)) as civil_hour,
         sum(exposed.device_us) as device_us,
-        sum(exposed.device_us * exposed.temperature_c) / sum(exposed.device_us) as temperature_c
+        sum(exposed.device_us * cast(round(exposed.temperature_c * 1000) as bigint)) / sum(exposed.device_us) / 1000.0 as temperature_c
     from exposed
     left join int_cells_clocks as clocks on clocks.clock = 'civil' and exposed.counted_at >= clocks.from_at and exposed.counted_at < clocks.to_at
     group by all
