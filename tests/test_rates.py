@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from bathtub.config import Config
 from bathtub.nightly import variants
 from bathtub.reports import Context, reports
+from bathtub.survival import Model
 from bathtub.warehouse import build, checks, connect, rebuild
 from tests import frames
 from tests.inbox import FILES, run, write
@@ -168,9 +169,10 @@ def test_nightly_names_days_without_logs_and_what_every_estimate_rests_on(tmp_pa
     run(tmp_path)
     gaps = pl.read_csv(tmp_path / "out" / "coverage.csv", infer_schema=False)
     assert gaps.select("node", "first_day", "n_days", "gap").rows() == [("n02", "2026-04-01", "1", "no_logs")]
-    for name in ("cluster_mtbf", "sensitivity", "lifetimes", "trend"):
+    for name in ("cluster_mtbf", "sensitivity", "lifetimes", "trend", "comparisons", "effects"):
         found = pl.read_csv(tmp_path / "out" / f"{name}.csv", infer_schema=False)
-        assert found.height, name
+        assert found.height or name in ("comparisons", "effects"), name
+        assert "table_refused" not in found["reason"], name
         needed = ("events", "method", "confidence_level", "assumptions", "exposure_kind", "burst_gap_s", "knowledge_version")
         assert not [column for column in needed if found[column].null_count()], name
         assert found.filter(pl.col("estimate").is_null() & pl.col("reason").is_null()).is_empty(), name
@@ -183,3 +185,76 @@ def test_reports_of_an_empty_lake_have_their_headers(tmp_path: Path) -> None:
         assert (tmp_path / "out" / f"{each.name}.csv").read_text().startswith(",".join(name for name, _ in each.columns)), (
             each.name
         )
+
+
+def stub(name: str, seen: list[pl.DataFrame]) -> Model:
+    """A model that keeps what it was asked, and gives one row."""
+
+    def fit(table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
+        seen.append(table)
+        return pl.DataFrame(
+            {"quantity": ["x"], "estimate": [2.0], "events": [table["failures"].sum()], "confidence_level": [level]}
+        )
+
+    return Model(name, "cells", fit, "a stub")
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, name: str) -> list[pl.DataFrame]:
+    """What the one model that there is will be asked."""
+    seen: list[pl.DataFrame] = []
+    monkeypatch.setattr("bathtub.reports._estimates.models", lambda: {name: stub(name, seen)})
+    return seen
+
+
+def test_comparisons_ask_of_what_failed_and_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["component", "dimension", "label", "failures", "exposure_h"]
+    rows = [
+        ("gpu", "vendor", "A", 3, 100.0),
+        ("gpu", "vendor", "B", 0, 50.0),
+        ("gpu", "vendor", None, 2, 7.0),
+        ("gpu", "rack", "r1", 5, 157.0),
+        ("gpu", "weekday", "1", 5, 100.0),
+        ("gpu", "weekday", "2", 0, 57.0),
+        ("nic", "vendor", "A", 0, 10.0),
+        ("nic", "vendor", "B", 0, 10.0),
+    ]
+    more = {"population": pl.lit("c"), "exposure_kind": pl.lit("observed"), "is_readable": pl.lit(value=True)}
+    frame = pl.DataFrame(rows, schema=names, orient="row").with_columns(**more)
+    seen = asked(monkeypatch, "rate-ratio")
+    found = report("comparisons", exposure_cells=frame)
+    assert [table.rows() for table in seen] == [[("A", 3, 100.0), ("B", 0, 50.0)]]
+    assert [(row["dimension"], row["estimate"], row["failures_of_unknown_label"]) for row in found] == [("vendor", "2", "2")]
+    assert found[0]["exposure_h_of_unknown_label"] == "7"
+
+
+def test_effects_ask_by_each_clock_and_where_heat_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    alike = {"population": "c", "component": "gpu", "exposure_kind": "observed", "is_readable": True, "failures": 1}
+    hours = [
+        {**alike, "clock": clock, "hour": 3, "weekday": 6, "is_weekend": True, "exposure_h": 9.0} for clock in ("civil", "solar")
+    ]
+    heat = [
+        {**alike, "vendor": "A", "temperature_bin_c": 60, "civil_hour": 3, "temperature_c": 60.5, "exposure_h": 8.0},
+        {**alike, "vendor": None, "temperature_bin_c": None, "civil_hour": None, "temperature_c": None, "exposure_h": 1.0},
+    ]
+    marts = {"cells_hours": pl.DataFrame(hours), "cells_heat": pl.DataFrame(heat)}
+    seen = asked(monkeypatch, "diurnal")
+    assert [row["clock"] for row in report("effects", **marts)] == ["civil", "solar"]
+    assert seen[0].rows(named=True) == [{"hour": 3, "is_weekend": True, "failures": 1, "exposure_h": 9.0}]
+    seen = asked(monkeypatch, "thermal")
+    found = report("effects", **marts)
+    assert [(row["model"], row["failures_of_unknown_heat"], row["exposure_h_of_unknown_heat"]) for row in found] == [
+        ("thermal", "1", "1")
+    ]
+    assert seen[0].rows(named=True) == [{"temperature_c": 60.5, "vendor": "A", "hour": 3, "failures": 1, "exposure_h": 8.0}]
+
+
+def test_a_table_that_a_model_cannot_take_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(_table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
+        message = f"no column at {level}"
+        raise ValueError(message)
+
+    monkeypatch.setattr("bathtub.reports._estimates.models", lambda: {"mcf": Model("mcf", "lifetimes", fit, "a stub")})
+    rows = report("trend", lifetimes=lives(("a", 0.0, 9.0, None, True)))
+    assert [(row["model"], row["component"], row["reason"], row["assumptions"]) for row in rows] == [
+        ("mcf", "all", "table_refused", "no column at 0.95")
+    ]

@@ -1,10 +1,11 @@
 """What reports of estimates share: the columns that every row has, and rates of cells with exact limits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from bathtub.reports import Context
+from bathtub.survival import RESULT, models
 
 NUMBERS = (
     ("quantity", "what is estimated, with its unit"),
@@ -52,11 +53,29 @@ def rates(cells: pl.DataFrame, keys: Sequence[str], level: float) -> pl.DataFram
     return found.with_columns(reason, exposure_h=cells["exposure_h"])
 
 
+def fitted(name: str, table: pl.DataFrame, level: float, told: Mapping[str, object], **options: object) -> list[pl.DataFrame]:
+    """The rows of a model with the columns `told` and `model`; none where there is no such model.
+
+    What the model will not read is one row of reason table_refused, its complaint under assumptions: one table that a
+    model cannot take does not cost a night's reports.
+    """
+    if name not in models():
+        return []
+    try:
+        rows = models()[name].fit(table, level=level, **options)
+    except (TypeError, ValueError) as refused:
+        row = {"confidence_level": level, "assumptions": str(refused), "reason": "table_refused"}
+        rows = pl.DataFrame([row], schema={column: dtype for column, dtype in RESULT.items() if column in row})
+    return [rows.with_columns(pl.lit(value).alias(column) for column, value in {**told, "model": name}.items())]
+
+
 def of_cause(lives: pl.DataFrame, cause: str) -> pl.DataFrame:
     """Lives in which failures of this cause alone are events; those of others only cut them."""
     return lives.with_columns(event=pl.col("event") & (pl.col("cause") == cause).fill_null(value=False))
 
 
 def last_told(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of rows along the hours (time_h, here at_h) those with an estimate, and the row of a refused group."""
+    """Of rows along the hours (time_h, here at_h) those with an estimate, and the row of a refused group or table."""
+    if "time_h" not in rows.columns:
+        return rows
     return rows.filter(pl.col("estimate").is_not_null() | pl.col("time_h").is_null()).rename({"time_h": "at_h"})

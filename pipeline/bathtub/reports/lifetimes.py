@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from bathtub.reports import Context, ReportModel
-from bathtub.reports._estimates import NUMBERS, RUN, joined, last_told, of_cause, stamped
-from bathtub.survival import models
+from bathtub.reports._estimates import NUMBERS, RUN, fitted, joined, last_told, of_cause, stamped
 
 PER_COMPONENT: Mapping[str, Mapping[str, object]] = {
     "weibull": {"failures": "first"},
@@ -67,33 +66,32 @@ def _group(key: Mapping[str, object], group: pl.DataFrame, cells: pl.DataFrame, 
         told = {**front, "component": cell["component"], "failures_without_unit": cell["failures"] - named}
         lived = of_cause(used, cell["component"])
         for name, options in PER_COMPONENT.items():
-            if name in models():
-                yield _told(_doubted(models()[name].fit(lived, level=level, **options), told), {**told, "model": name})
-    if "competing-risks" in models():
-        yield _told(_shares(used, level), {**front, "model": "competing-risks"})
+            yield from (_doubted(rows) for rows in fitted(name, lived, level, told, **options))
+    yield from (_shares(rows) for rows in fitted("competing-risks", _first(used), level, front, pulled="removed"))
 
 
-def _told(rows: pl.DataFrame, front: Mapping[str, object]) -> pl.DataFrame:
-    return rows.with_columns(pl.lit(value).alias(name) for name, value in front.items())
-
-
-def _doubted(rows: pl.DataFrame, told: Mapping[str, object]) -> pl.DataFrame:
+def _doubted(rows: pl.DataFrame) -> pl.DataFrame:
     """Where all failures of a component name no device, that no device failed of it is not known."""
-    unknown = (pl.col("reason") == "no_failures") & pl.lit(told["failures_without_unit"] != 0)
-    limits = [pl.when(~unknown).then(name).alias(name) for name in ("low", "high", "min_detectable_ratio")]
+    unknown = (pl.col("reason") == "no_failures") & (pl.col("failures_without_unit") != 0)
+    limits = [
+        pl.when(~unknown).then(name).alias(name) for name in ("low", "high", "min_detectable_ratio") if name in rows.columns
+    ]
     return rows.with_columns(*limits, reason=pl.when(unknown).then(pl.lit("failures_without_unit")).otherwise("reason"))
 
 
-def _shares(lives: pl.DataFrame, level: float) -> pl.DataFrame:
-    """One row per cause, at the last age at which its share can be told; a removal is a cause."""
-    first = lives.filter(pl.col("n_failures_before") == 0)
+def _first(lives: pl.DataFrame) -> pl.DataFrame:
+    """Lives up to the first failure of any cause; a removal is a cause."""
     removed = pl.col("exit_kind") == "removed"
-    caused = first.with_columns(
-        event=pl.col("event") | removed, cause=pl.when(removed).then(pl.lit("removed")).otherwise("cause")
+    cause = pl.when(removed).then(pl.lit("removed")).otherwise("cause")
+    return lives.filter(pl.col("n_failures_before") == 0).with_columns(event=pl.col("event") | removed, cause=cause)
+
+
+def _shares(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row per cause, at the last age at which its share can be told."""
+    told = last_told(rows).rename({"cause": "component"}, strict=False)
+    return told.filter(pl.col("component").is_null() | (pl.col("component") != "removed")).unique(
+        "component", keep="last", maintain_order=True
     )
-    shares = models()["competing-risks"].fit(caused, level=level, pulled="removed")
-    last = last_told(shares).unique("cause", keep="last", maintain_order=True)
-    return last.filter(pl.col("cause").is_null() | (pl.col("cause") != "removed")).rename({"cause": "component"})
 
 
 REPORT = ReportModel("lifetimes", ("lifetimes", "reliability_cells"), _COLUMNS, _rows)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import polars as pl
 
 from bathtub.reports import Context, ReportModel
-from bathtub.reports._estimates import NUMBERS, RUN, joined, last_told, of_cause, stamped
-from bathtub.survival import models
+from bathtub.reports._estimates import NUMBERS, RUN, fitted, joined, last_told, of_cause, stamped
 
 KEEPS: Mapping[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
     "trend": lambda rows: rows,
@@ -52,9 +51,7 @@ def _group(group: pl.DataFrame, level: float) -> Iterator[pl.DataFrame]:
     for cause in ("all", *(causes if len(causes) > 1 else [])):
         chosen = group if cause == "all" else of_cause(group, cause)
         for name, keep in KEEPS.items():
-            if name in models():
-                rows = keep(models()[name].fit(chosen, level=level)).drop("cause", strict=False)
-                yield rows.with_columns(component=pl.lit(cause), model=pl.lit(name))
+            yield from (keep(rows).drop("cause", strict=False) for rows in fitted(name, chosen, level, {"component": cause}))
 
 
 REPORT = ReportModel("trend", ("lifetimes",), _COLUMNS, _rows)
