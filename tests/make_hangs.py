@@ -12,7 +12,7 @@ from tests.make_dumps import as_json, torch_pickle
 from tests.simulate_ranks import NS, Fault, Job, Op, Shape, dump, program
 
 FOLDER = Path(__file__).parent / "hang"
-GRID, WIDE, DEEP, FLAT = Shape(2, 2, 2), Shape(4, 1, 2), Shape(2, 4, 2), Shape(2, 1, 4)
+GRID, WIDE, DEEP, FLAT, LINE = Shape(2, 2, 2), Shape(4, 1, 2), Shape(2, 4, 2), Shape(2, 1, 4), Shape(1, 4, 1)
 CLASSES = {
     "never_joined": "host", "op_mismatch": "software", "sequence_shift": "software", "order_cycle": "software",
     "completion_stuck": "gpu", "none": "none",
@@ -75,7 +75,7 @@ def stopped(shape: Shape, *ranks: int, nth: int = 5, **more) -> Job:
 
 def scenarios() -> dict[str, tuple[Files, dict[str, object]]]:
     """Name to files and what is right."""
-    return {**_hosts(), **_programs(), **_devices(), **_collections()}
+    return {**_hosts(), **_programs(), **_transfers(), **_devices(), **_collections()}
 
 
 def _hosts() -> dict[str, tuple[Files, dict[str, object]]]:
@@ -104,6 +104,54 @@ def _programs() -> dict[str, tuple[Files, dict[str, object]]]:
             right("sequence_shift", [2], seq=7),
         ),
         "groups_in_another_order": (files(job(FLAT, changes={3: exchanged(data)})), right("order_cycle", [3])),
+    }
+
+
+def batched(ops: list[Op]) -> list[Op]:
+    """A send and the receive behind it as one batch: the steady state of a pipeline."""
+    found: list[Op] = []
+    for op in ops:
+        if op.name == "recv" and found and found[-1].name == "send":
+            found[-1] = Op(op.group, "coalesced", batch=(found[-1], op))
+        else:
+            found.append(op)
+    return found
+
+
+def _transfers() -> dict[str, tuple[Files, dict[str, object]]]:
+    """Rank 5 is in the second stage of four: of 4 steps of 2 messages each it stops, or miscounts, in the third."""
+    send, receive, awaited = at(DEEP, 5, "PIPELINE", 12), at(DEEP, 5, "PIPELINE", 11), at(DEEP, 9, "PIPELINE", 11)
+    batches = dict.fromkeys(range(DEEP.world), batched)
+    third = [index for index, op in enumerate(batched(program(DEEP, 5, 4))) if op.batch][2]
+
+    def half(ops: list[Op], kept: slice) -> list[Op]:
+        return put(third, lambda op: Op(op.group, op.name, batch=op.batch[kept]))(ops)
+
+    ring = {rank: [Op("9", "send", peer=(rank + 1) % 4), Op("9", "recv", peer=(rank - 1) % 4)] for rank in range(4)}
+    return {
+        "a_stage_stops_before_it_sends": (files(job(DEEP, Fault(stops={5: send}))), right("never_joined", [5])),
+        "a_stage_stops_before_it_receives": (files(job(DEEP, Fault(stops={5: receive}))), right("never_joined", [5])),
+        "a_stage_stops_before_a_batch": (files(job(DEEP, Fault(stops={5: third}), batches)), right("never_joined", [5])),
+        "batches_that_all_end": (files(job(DEEP, None, batches)), right("none")),
+        "a_message_is_not_sent": (files(job(DEEP, changes={5: skipped(send)})), right("sequence_shift", [5])),
+        "a_message_is_not_received": (files(job(DEEP, changes={5: skipped(receive)})), right("sequence_shift", [5])),
+        "a_message_is_sent_twice": (
+            files(job(DEEP, changes={5: lambda ops: [*ops[:send], ops[send], *ops[send:]]})),
+            right("sequence_shift", [5]),
+        ),
+        "a_message_is_awaited_that_nobody_sends": (
+            files(job(DEEP, changes={9: lambda ops: [*ops[:awaited], ops[awaited], *ops[awaited:]]})),
+            right("sequence_shift", [9]),
+        ),
+        "a_batch_without_its_receive": (
+            files(job(DEEP, changes={**batches, 5: lambda ops: half(batched(ops), slice(1))})),
+            right("sequence_shift", [5]),
+        ),
+        "a_batch_without_its_send": (
+            files(job(DEEP, changes={**batches, 5: lambda ops: half(batched(ops), slice(1, 2))})),
+            right("sequence_shift", [5]),
+        ),
+        "a_ring_in_which_all_send_first": (files(Job(LINE, ring).run()), right("order_cycle", may_name=[0, 1, 2, 3])),
     }
 
 

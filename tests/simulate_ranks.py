@@ -2,7 +2,8 @@
 
 Hosts enqueue in program order and run ahead by a bounded number of operations. The stream of a rank works strictly in
 order: a collective ends when it stands at the head of the streams of all members in one form, a send when its receive
-does. Nothing here knows how a hang is judged: what a fault leads to is written in the plans (tests/make_hangs.py).
+does, a batch of transfers when each of them has. Nothing here knows how a hang is judged: what a fault leads to is written
+in the plans (tests/make_hangs.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +22,15 @@ class Op:
     name: str
     sizes: tuple[int, ...] = (4096,)
     peer: int | None = None
+    batch: tuple["Op", ...] = ()
 
     @property
     def is_p2p(self) -> bool:
-        return self.peer is not None
+        return bool(self.transfers)
+
+    @property
+    def transfers(self) -> tuple["Op", ...]:
+        return self.batch or ((self,) if self.peer is not None else ())
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ class Entry:
     created_ns: int
     completed_ns: int | None = None
     is_done: bool = False
+    left: list[Op] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -135,39 +142,57 @@ class Job:
         before = [entry for entry in stream if entry.op.group == op.group]
         seq = sum(not entry.op.is_p2p for entry in before) + (not op.is_p2p)
         p2p_seq = sum(entry.op.is_p2p for entry in before) + op.is_p2p
-        stream.append(Entry(op, seq, p2p_seq, self.now_ns + rank * 1000))
+        stream.append(Entry(op, seq, p2p_seq, self.now_ns + rank * 1000, left=list(op.transfers)))
         return True
 
     def _complete(self, rank: int) -> bool:
         entry = self.head(rank)
-        if entry is None or not self._is_met(rank, entry):
+        if entry is None:
             return False
         members = self.groups[entry.op.group][1]
-        for member in members if not entry.op.is_p2p else (rank, members[entry.op.peer or 0]):
-            own = self.streams[member][self.heads[member]]
-            if self.heads[member] < self.fault.unseen.get(member, 1 << 60):
-                own.is_done, own.completed_ns = True, self.now_ns + TICK_NS // 2
-            self.heads[member] += 1
+        if entry.op.is_p2p:
+            return sum(self._transfer(rank, transfer, members) for transfer in list(entry.left)) > 0
+        if not self._is_met(entry, members):
+            return False
+        for member in members:
+            self._end_head(member)
         return True
 
-    def _is_met(self, rank: int, entry: Entry) -> bool:
-        op, members = entry.op, self.groups[entry.op.group][1]
-        if op.is_p2p:
-            there = self.head(members[op.peer or 0])
-            other = {"send": "recv", "recv": "send"}[op.name]
-            return there is not None and there.op == replace(op, name=other, peer=members.index(rank))
-        heads = [self.head(member) for member in members]
-        if (op.group, entry.seq) == self.fault.broken:
+    def _transfer(self, rank: int, transfer: Op, members: Sequence[int]) -> bool:
+        """One transfer of the rank's head, where its other half stands at the head of the peer."""
+        peer = members[transfer.peer or 0]
+        there, other = self.head(peer), {"send": "recv", "recv": "send"}[transfer.name]
+        wanted = replace(transfer, name=other, peer=members.index(rank))
+        if there is None or wanted not in there.left:
             return False
-        return all(each is not None and (each.op, each.seq) == (op, entry.seq) for each in heads)
+        for one, half in ((rank, transfer), (peer, wanted)):
+            left = self.streams[one][self.heads[one]].left
+            left.remove(half)
+            if not left:
+                self._end_head(one)
+        return True
+
+    def _end_head(self, rank: int) -> None:
+        if self.heads[rank] < self.fault.unseen.get(rank, 1 << 60):
+            entry = self.streams[rank][self.heads[rank]]
+            entry.is_done, entry.completed_ns = True, self.now_ns + TICK_NS // 2
+        self.heads[rank] += 1
+
+    def _is_met(self, entry: Entry, members: Sequence[int]) -> bool:
+        heads = [self.head(member) for member in members]
+        if (entry.op.group, entry.seq) == self.fault.broken:
+            return False
+        return all(each is not None and (each.op, each.seq) == (entry.op, entry.seq) for each in heads)
 
 
 def dump(job: Job, rank: int, *, ring: int = 2000, timing: bool = False, active: bool = False) -> dict[str, object]:
     """The rank's dump in layout 2.10."""
     mine = {name: found for name, found in job.groups.items() if rank in found[1]}
     local = {name: number for number, name in enumerate(mine)}
-    stream = list(enumerate(job.streams[rank]))[-ring:]
-    entries = [_entry(job, rank, at, local, timing=timing) for at, entry in stream if not (active and entry.is_done)]
+    made = [each for at in range(len(job.streams[rank])) for each in _entries(job, rank, at, local, timing=timing)]
+    for number, entry in enumerate(made):
+        entry |= {"record_id": number + 100 * rank, "op_id": number}
+    entries = [entry for entry in made[-ring:] if not (active and entry["state"] == "completed")]
     return {
         "version": "2.10",
         "pg_config": {name: {"name": name, "desc": desc, "ranks": str(members)} for name, (desc, members) in mine.items()},
@@ -177,31 +202,46 @@ def dump(job: Job, rank: int, *, ring: int = 2000, timing: bool = False, active:
     }
 
 
-def _entry(job: Job, rank: int, at: int, local: Mapping[str, int], *, timing: bool) -> dict[str, object]:
+def _entries(job: Job, rank: int, at: int, local: Mapping[str, int], *, timing: bool) -> list[dict[str, object]]:
+    """One operation; of a batch each transfer, which stays as it was enqueued, and the entry that ends the batch."""
     entry = job.streams[rank][at]
-    op, (desc, members) = entry.op, job.groups[entry.op.group]
-    arrow = {"send": "->", "recv": "<-"}.get(op.name)
-    name = f"{op.name} {members.index(rank)}{arrow}{op.peer}" if arrow else op.name
     is_started = timing and at == job.heads[rank] and not entry.is_done and job.head(rank) is not None
-    return {
-        "record_id": at + 100 * rank,
-        "pg_id": local[op.group],
-        "process_group": (op.group, desc),
-        "collective_seq_id": entry.seq,
-        "p2p_seq_id": entry.p2p_seq,
-        "op_id": at,
-        "profiling_name": f"nccl:{name}",
-        "time_created_ns": entry.created_ns,
-        "input_sizes": [list(op.sizes)],
-        "input_dtypes": ["BFloat16"],
-        "output_sizes": [list(op.sizes)],
-        "output_dtypes": ["BFloat16"],
+    made = [_entry(job, rank, entry, op, local) for op in (*entry.op.batch, entry.op)]
+    made[-1] |= {
         "state": "completed" if entry.is_done else "started" if is_started else "scheduled",
         "time_discovered_started_ns": entry.created_ns + 1000 if is_started else None,
         "time_discovered_completed_ns": entry.completed_ns,
         "retired": entry.is_done,
+    }
+    return made
+
+
+def _entry(job: Job, rank: int, entry: Entry, op: Op, local: Mapping[str, int]) -> dict[str, object]:
+    """An entry as it is enqueued."""
+    desc, members = job.groups[entry.op.group]
+    arrow = {"send": "->", "recv": "<-"}.get(op.name)
+    name = f"{op.name} {members.index(rank)}{arrow}{op.peer}" if arrow else op.name
+    sizes = [] if op.batch else [list(op.sizes)]
+    dtypes = ["BFloat16"][: len(sizes)]
+    return {
+        "record_id": 0,
+        "pg_id": local[entry.op.group],
+        "process_group": (entry.op.group, desc),
+        "collective_seq_id": entry.seq,
+        "p2p_seq_id": entry.p2p_seq,
+        "op_id": 0,
+        "profiling_name": f"nccl:{name}",
+        "time_created_ns": entry.created_ns,
+        "input_sizes": sizes,
+        "input_dtypes": dtypes,
+        "output_sizes": sizes,
+        "output_dtypes": dtypes,
+        "state": "scheduled",
+        "time_discovered_started_ns": None,
+        "time_discovered_completed_ns": None,
+        "retired": False,
         "timeout_ms": 600_000,
-        "is_p2p": op.is_p2p,
+        "is_p2p": entry.op.is_p2p,
         "thread_id": "139",
         "thread_name": "pt_main_thread",
         "frames": [{"name": "step", "filename": "/opt/train/loop.py", "line": 40}],

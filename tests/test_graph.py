@@ -26,6 +26,11 @@ SHIFTS = {
     "n_more": pl.Int64, "is_usual": pl.Boolean,
 }  # fmt: skip
 HABITS = {**{name: SHIFTS[name] for name in ("cluster", "dump_set", "pg_key", "seq", "rank")}, "is_usual": pl.Boolean}
+TRANSFERS = {
+    **{name: SHIFTS[name] for name in ("cluster", "dump_set", "pg_key")}, "pg_name": pl.String, "rank": pl.Int64,
+    "member": pl.Int64, "is_send": pl.Boolean, "after_seq": pl.Int64, "n_messages": pl.Int64, "n_usual": pl.Int64,
+    "ref": pl.String,
+}  # fmt: skip
 STALLS = {
     "cluster": pl.String, "dump_set": pl.String, "rank": pl.Int64, "pg_key": pl.String, "pg_name": pl.String, "seq": pl.Int64,
     "operation": pl.String, "ref": pl.String, "n_done_elsewhere": pl.Int64,
@@ -75,6 +80,11 @@ def stall(rank: int, n_done_elsewhere: int, pg_key: str = "0"):
     return {**row, "n_done_elsewhere": n_done_elsewhere}
 
 
+def transfer(rank: int, member: int, n_messages: int, n_usual: int = 2, *, is_send: bool = True):
+    row = {**SET, "pg_key": "p", "pg_name": "p", "rank": rank, "member": member, "is_send": is_send, "after_seq": 4}
+    return {**row, "n_messages": n_messages, "n_usual": n_usual, "ref": f"s{rank}:4"}
+
+
 def reached(rank: int, pg_key: str, seq: int):
     return {**SET, "rank": rank, "pg_key": pg_key, "reached_seq": seq}
 
@@ -87,6 +97,7 @@ def verdict(one, waits=(), mismatches=(), shifts=(), **more):
         "int_mismatches": pl.DataFrame(list(mismatches), schema=MISMATCHES),
         "int_sequence_shifts": pl.DataFrame(list(shifts), schema=SHIFTS),
         "int_sequence_habits": pl.DataFrame(list(more.get("habits", ())), schema=HABITS),
+        "int_transfer_habits": pl.DataFrame(list(more.get("transfers", ())), schema=TRANSFERS),
         "int_rank_stalls": pl.DataFrame(list(more.get("stalls", ())), schema=STALLS),
         "int_rank_groups": pl.DataFrame(list(more.get("groups", ())), schema=GROUPS),
     }
@@ -182,6 +193,26 @@ def test_the_earliest_mismatch_tells_and_one_apart_from_it_is_a_weaker_suspect()
     apart = mismatch("aab", seq=8, ranks=(4, 5, 6), minority=(6,))
     row = verdict(dump_set(8), mismatches=[late, apart, mismatch("baa", seq=7, minority=(0,))])
     assert (named(row), row["suspects"], row["seq"]) == (("op_mismatch", "software", [0]), [6], 7)
+
+
+def test_a_message_too_few_or_too_many_names_the_rank_that_counted_wrong() -> None:
+    cycle = [wait(1, 0, "elsewhere", is_p2p=True, pg_key="p"), wait(0, 2, "elsewhere"), wait(2, 1, "elsewhere", is_p2p=True)]
+    for found in (transfer(0, 1, 1), transfer(0, 1, 3)):
+        row = verdict(dump_set(3), cycle, transfers=[found])
+        assert (named(row), row["confidence"]) == (("sequence_shift", "software", [0]), "medium")
+        assert row["evidence"][0] == "s0:4"
+
+
+def test_messages_that_several_ranks_or_nobody_who_waits_miscounted_name_nobody() -> None:
+    cycle = [wait(1, 0, "elsewhere", is_p2p=True, pg_key="p"), wait(0, 1, "elsewhere")]
+    two = [transfer(0, 1, 1), transfer(1, 0, 1, is_send=False)]
+    assert verdict(dump_set(2), cycle, transfers=two)["culprits"] == []
+    assert verdict(dump_set(4), cycle, transfers=[transfer(2, 3, 1)])["culprits"] == []
+
+
+def test_a_rank_that_stopped_is_named_before_one_that_counted_wrong() -> None:
+    waits = [wait(1, 0, "elsewhere", is_p2p=True), wait(0, 2, "idle")]
+    assert verdict(dump_set(4, n_idle=1), waits, transfers=[transfer(0, 1, 1)])["culprits"] == [2]
 
 
 def test_of_two_ranks_the_sequences_tell_which_is_out_of_step() -> None:

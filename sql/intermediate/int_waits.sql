@@ -38,12 +38,7 @@ with needed as (
 ),
 
 places as (
-    select
-        cluster,
-        dump_set,
-        pg_key,
-        seq,
-        min(rank, 2) as first_ranks
+    select cluster, dump_set, pg_key, seq, min(rank, 2) as first_ranks
     from int_rank_heads
     where not is_p2p
     group by cluster, dump_set, pg_key, seq

@@ -20,7 +20,15 @@ from bathtub.graph._waits import ABSENT, Row, Waits, ranks_of, told, whole
 
 __all__ = ("READS", "SCHEMA", "explained", "hang_verdicts", "judge", "why_lines")
 
-_OF_SETS = ("int_waits", "int_mismatches", "int_sequence_shifts", "int_sequence_habits", "int_rank_stalls", "int_rank_groups")
+_OF_SETS = (
+    "int_waits",
+    "int_mismatches",
+    "int_sequence_shifts",
+    "int_sequence_habits",
+    "int_transfer_habits",
+    "int_rank_stalls",
+    "int_rank_groups",
+)
 READS = ("int_dump_sets", "hang_findings", *_OF_SETS)
 
 SCHEMA = {

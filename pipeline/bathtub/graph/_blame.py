@@ -15,8 +15,9 @@ def blamed(dumps: DumpSet) -> Verdict:
     waits = dumps.waits
     idle, gone, unread = waits.members("idle"), waits.members("no_dump"), waits.members("unreadable", "no_data")
     ends = idle | gone | unread | waits.members("cut") | waits.joined()
-    if not ends:
-        return _without_end(dumps)
+    found = _miscounted(dumps) if not idle | gone | unread else None
+    if found or not ends:
+        return found or _without_end(dumps)
     if loose := waits.not_ending_in(ends | waits.needing_nobody()):
         return undecidable(f"{told(loose)}: waits in a cycle, or for a rank whose own wait cannot be told", suspects=unread)
     if idle or gone:
@@ -80,6 +81,21 @@ def _without_end(dumps: DumpSet) -> Verdict:
         return undecidable("what is pending on some ranks is done on the others")
     what = "what is pending on some ranks is done on the others: seen late"
     return Verdict("none", what, doubts=["operations are pending", *doubts(one)])
+
+
+def _miscounted(dumps: DumpSet) -> Verdict | None:
+    """The one rank that sent or received another number of messages than it always does between two collectives."""
+    rows = dumps.rows("int_transfer_habits")
+    ranks = {whole(row["rank"]) for row in rows}
+    pairs = {frozenset((row["rank"], row["member"])) for row in rows}
+    shown = [row for row in dumps.waits.rows if row["is_p2p"] and frozenset((row["rank"], row["member"])) in pairs]
+    if len(ranks) != 1 or not shown:
+        return None
+    row = min(rows, key=lambda row: (whole(row["after_seq"]), whole(row["member"])))
+    peer = f"{'sent to' if row['is_send'] else 'received from'} rank {row['member']}"
+    what = f"{told(ranks)}: {row['n_messages']} messages {peer} between two collectives, {row['n_usual']} at all other times"
+    weak = ["what is usual tells it, not a majority", *doubts(dumps.one, shown)]
+    return Verdict("sequence_shift", what, ranks, waits=shown, doubts=weak, refs=[str(row["ref"])])
 
 
 def _circles(loose: set[int]) -> str:
