@@ -1,5 +1,6 @@
--- The best known place of each rank: the library's own line before a launcher's. Ranks of a communicator are those of the job only
--- in its largest one, and only if no rank beyond it is seen. A rank that is seen in two places is left out.
+-- The best known place of each rank: the library's own line before the job's environment before a launcher's, and what has a node
+-- before what has none. Ranks of a communicator are those of the job only in its largest one, and only if no rank beyond it is
+-- seen. A rank that is seen in two places is left out.
 -- grain: one row per cluster, log_set, rank
 with sizes as (
     select
@@ -12,7 +13,7 @@ with sizes as (
             cluster,
             log_set,
             n_ranks,
-            case when source_kind = 'launcher' then rank end as rank
+            case when source_kind != 'init' then rank end as rank
         from stg_placements
         union all
         select
@@ -52,4 +53,7 @@ found as (
 
 select *
 from found
-qualify row_number() over (partition by cluster, log_set, rank order by source_kind) = 1
+qualify row_number() over (
+    partition by cluster, log_set, rank
+    order by node is null, list_position(['init', 'environment', 'launcher'], source_kind)
+) = 1

@@ -1,5 +1,5 @@
--- Where ranks run: the library's own lines, and lines that a launcher marks with both the global rank and the host. Left out:
--- addresses of RAS reports.
+-- Where ranks run: the library's own lines, the job's environment, and lines that a launcher marks with both the global rank and
+-- the host. Left out: addresses of RAS reports.
 -- grain: one row per source_id, line
 with told as (
     select

@@ -31,7 +31,7 @@ NCCL_KINDS = (
 ROLES = ("root", "cascade", "waiter", "context")
 """What the text alone says of its writer: told an error of its own, lost a peer, waits, or neither."""
 
-PLACED_BY = ("init", "launcher")
+PLACED_BY = ("init", "environment", "launcher")
 
 NCCL_EVENTS = Table(
     name="nccl_events",
@@ -80,7 +80,7 @@ PLACEMENTS = Table(
     domain=(("time_quality", TIME_QUALITY), ("source_kind", PLACED_BY)),
     columns=(
         *EVENT,
-        Column("source_kind", "string", "init (the library's own line) or launcher", null=False),
+        Column("source_kind", "string", "init (the library's own line), environment (variables that the job prints), or launcher", null=False),
         Column("rank", "int64", "rank in the communicator; global where that is the largest of the job", null=False),
         Column("n_ranks", "int64", "ranks of the communicator"),
         Column("comm_id", "string", "communicator as the line names it"),
