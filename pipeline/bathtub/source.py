@@ -23,7 +23,7 @@ MACHINE_ZONES = ("localtime", "Factory", "posixrules")
 """Names that stand for another time zone on every machine: never the zone of a source."""
 MAX_WINDOW = 1 << 27
 MAX_EXPANDED = 16 << 30
-REPORT = b"nvidia-bug-report.sh"
+REPORT = b"Start of NVIDIA bug report log file"
 
 _COMPRESSED = re.compile(r"\.(?:gz|zst|xz)$", re.IGNORECASE)
 _ROTATED = re.compile(r"(?:\.\d{1,3}|[-.]\d{8}(?:-\d{1,10})?|\.old)$")

@@ -4,6 +4,7 @@ A format is one module of this package that exports FORMAT. It is found by walki
 fails to import fails the run. Exactly one format may claim a file; none or two is a counted outcome.
 """
 
+import codecs
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
@@ -92,6 +93,8 @@ def claim(head: bytes, name: str, forced: str | None = None) -> Format:
         raise Quarantine("claimed_twice", f"claimed by {names}: name the format in the configuration")
     if not head:
         raise Quarantine("empty_file", "the file has no content: check what should have written it")
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise Quarantine("unclaimed", "it is text in UTF-16: convert it to UTF-8")
     raise Quarantine(
         "unclaimed", "no format claims it: name the format and its columns in the configuration if it is one we read"
     )

@@ -67,7 +67,7 @@ def finish(reader: Any) -> None:
 
 def opening(head: bytes) -> set[tuple[str, str]]:
     """(path, key) of every key in the first bytes of a document, up to where they end or cannot be read."""
-    text = head.removeprefix(codecs.BOM_UTF8)
+    text = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").encode()
     if not text.lstrip().startswith((b"{", b"[")) or not Guard().lets_pass(text):
         return set()
     events = ijson.sendable_list()

@@ -45,8 +45,14 @@ class Layout:
         return found
 
     def _rejoined(self, line: str) -> list[str]:
-        """The cells with the surplus in the one free column; none where there is no such column, or several."""
+        """The cells with the surplus in the one free column; none where there is no such column, or several.
+
+        Between blanks the last column is the one where its cell opens a bracket: a reason stands in front of nothing.
+        """
         places = [at for at, name in enumerate(self.names) if name in self.free]
+        if self.delimiter is None and len(places) > 1 and places[-1] == len(self.names) - 1:
+            parts = line.split(None, places[-1])
+            return parts if parts[-1].startswith("(") and parts[-1].rstrip().endswith(")") else []
         if len(places) != 1:
             return []
         left = line.split(self.delimiter, places[0])

@@ -57,4 +57,4 @@ def _parse(source: Source) -> Iterator[Batch]:
     yield collector.batch(read)
 
 
-FORMAT = Format("dcgm_exporter", "1", "a sample line", TABLES, _claims, _parse)
+FORMAT = Format("dcgm_exporter", "1", "a sample line", TABLES, _claims, _parse, rows_span_records=True)

@@ -20,12 +20,12 @@ Not read: CPUs and TRES of the row.
 Flags: ambiguous_time, bad_reason_time, other_cluster.
 Rejects: field_count (a reason that holds the delimiter is joined again, a line break in it is not), bad_nodes, bad_start_time,
 bad_end_time, ends_before_start, line_too_long.
-Quarantine: zone_required, columns_required.
+Quarantine: fixed_width (text without -P), zone_required, columns_required.
 """
 
 from collections.abc import Iterator, Mapping
 
-from bathtub.ingest import Batch, Format
+from bathtub.ingest import Batch, Format, Quarantine
 from bathtub.ingest._node_rows import NodeRows, told
 from bathtub.ingest._node_values import NO_STATE, moment, node_state, person, words
 from bathtub.ingest._slurm_cluster import Clusters
@@ -87,8 +87,16 @@ def _take(record: Record, rows: NodeRows, source: Source, clusters: Clusters) ->
         rows.take(record.line, cells["NodeName"], row, record.raw)
 
 
+def _refuse_fixed_width(source: Source) -> None:
+    """Raises Quarantine where columns are told apart by blanks: what is longer than its column was cut."""
+    layout = opening(next(source.chunks(), b""), FREE)
+    if not source.settings.columns and layout is not None and layout.delimiter is None and len(layout.names) > 1:
+        raise Quarantine("fixed_width", "columns are cut to width: run `sacctmgr -P show event All_Time`")
+
+
 def _parse(source: Source) -> Iterator[Batch]:
     """Batches of an export."""
+    _refuse_fixed_width(source)
     rows, clusters = NodeRows(FORMAT.name, source), Clusters(source)
     for record in records(source, FREE, frozenset({"NodeName"})):
         rows.n_read += 1

@@ -60,8 +60,10 @@ def _claims(head: bytes, _name: str) -> bool:
     of_job = {key for path, key in keys if path == "jobs.item"}
     if of_job:
         return "job_id" in of_job and bool(of_job & SIGNS)
-    is_empty = not any(path.startswith("jobs") for path, _ in keys)
-    return is_empty and ("", "jobs") in keys and bool({("meta", "slurm"), ("meta", "Slurm")} & keys)
+    top = {key for path, key in keys if not path}
+    is_answer = bool({("meta", "slurm"), ("meta", "Slurm")} & keys)
+    has_no_job = not any(path.startswith("jobs") for path, _ in keys)
+    return is_answer and has_no_job and ("jobs" in top or ("errors" in top and top <= {"meta", "errors", "warnings"}))
 
 
 def _parse(source: Source) -> Iterator[Batch]:

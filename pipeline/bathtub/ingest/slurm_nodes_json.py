@@ -35,7 +35,9 @@ LISTS = ("nodes", "sinfo")
 
 def _claims(head: bytes, _name: str) -> bool:
     keys = opening(head)
-    is_node = {("nodes.item", "state"), ("nodes.item", "partitions")} <= keys or ("nodes.item", "architecture") in keys
+    of_node = {key for path, key in keys if path == "nodes.item"}
+    is_node = {"name", "state"} <= of_node and not of_node.isdisjoint({"partitions", "architecture", "gres"})
+    is_node = is_node or "architecture" in of_node
     is_group = {("sinfo.item", "node"), ("sinfo.item", "nodes")} <= keys
     return (is_node or is_group) and ("", "jobs") not in keys and ("", "apiVersion") not in keys
 

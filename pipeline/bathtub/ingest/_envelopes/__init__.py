@@ -26,6 +26,7 @@ BATCH_ROWS = 50_000
 MAX_MONOTONIC_DIGITS = 18
 
 # [12345.678901] or [12345.678901] [ T1946], in front of a kernel message
+_OF_KERNEL = (None, KERNEL, "vmunix")
 _MONOTONIC = re.compile(r"\[\s*(\d{1,10})\.(\d{1,9})\]\s*(?:\[\s*[TC]\d+\]\s*)?")
 
 
@@ -78,8 +79,8 @@ class Envelope:
 
 
 def with_clock(text: str, emitter: str | None, host: str | None = None, time: str | None = None) -> Header:
-    """A header whose message may have a time since boot in front."""
-    clock = _MONOTONIC.match(text) if text.startswith("[") else None
+    """A header whose message may have a time since boot in front, where the kernel wrote it: others have numbers of their own."""
+    clock = _MONOTONIC.match(text) if text.startswith("[") and emitter in _OF_KERNEL else None
     if clock is None:
         return Header(text, emitter, host, time)
     micros = int(clock[1]) * 1_000_000 + int(clock[2].ljust(6, "0")[:6])

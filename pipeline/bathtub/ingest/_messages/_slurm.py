@@ -10,7 +10,7 @@ from bathtub.ingest._messages import Reject, Said
 
 # slurmctld: error: sched: ...      [63532.0] error: ...      the daemon's name stands there again under journald and syslog
 _LEVELS = re.compile(
-    r"(?:(?:slurm(?:ctld|d|stepd)|error|fatal|debug[1-5]?|verbose|info): |\[(?P<step>\d{1,10}(?:\.[\w+]{1,20})?)\] )*"
+    r"(?:(?:slurm(?:ctld|d|stepd)|sched|error|fatal|debug[1-5]?|verbose|info): {1,2}|\[(?P<step>\d{1,10}(?:\.[\w+]{1,20})?)\] )*"
 )
 # JobId=48   JobId=12210_11(12238)   JobId=100_*   JobId=100+1(101)   JobId=Invalid
 JOB = r"JobId=(?P<job>[0-9]{1,10}(?:_(?:[0-9]{1,10}|\*|\[[^\]\s]*\]))?(?:\+[0-9]{1,6})?|Invalid)(?:\((?P<raw>[0-9]{1,10})\))?"

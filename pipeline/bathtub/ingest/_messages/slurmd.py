@@ -3,9 +3,9 @@ r"""Lines of Slurm's node daemons, `slurmd` and `slurmstepd`: steps cancelled or
     [63532.0] error: *** STEP 63532.0 ON cn106 CANCELLED AT 2020-12-14T09:43:55 DUE TO TIME LIMIT ***
     fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory
 
-Written by Slurm 20.11 to 26.05 into the node's own log, the journal or syslog, and by slurmstepd into the output of the
-job. Notices of a step name their node; the other lines are about the host that wrote them. A step that could not be
-killed is a consequence, never a cause.
+Written by Slurm 20.11 to 26.05 into the node's own log, the journal or syslog (and by slurmstepd into the output of the
+job, where they are not read). Notices of a step name their node; the other lines are about the host that wrote them. A step
+that could not be killed is a consequence, never a cause.
 
 Not read: the progress of steps (`done with job`), the messages of prologs and epilogs that are no plug-ins.
 
