@@ -84,7 +84,7 @@ def parse(text: str) -> Said | None:
 
 GRAMMAR = Grammar(
     name="slurmctld",
-    version="1",
+    version="2",
     table=table("scheduler_events"),
     emitters=frozenset({"slurmctld", "slurm"}),
     literals=(

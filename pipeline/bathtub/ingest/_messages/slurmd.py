@@ -44,7 +44,7 @@ def parse(text: str) -> Said | None:
 
 GRAMMAR = Grammar(
     name="slurmd",
-    version="1",
+    version="2",
     table=table("scheduler_events"),
     emitters=frozenset({"slurmd", "slurmstepd", "slurmctld", "slurm"}),
     literals=(b"*** ", b"gres_device_major", b"gres.conf file", b"spank-"),
