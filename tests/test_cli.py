@@ -98,6 +98,15 @@ def test_fit_prints_the_model(tmp_path: Path) -> None:
     assert row["low"] < 1000.0 < row["high"]
 
 
+def test_fit_takes_the_options_of_a_model(tmp_path: Path) -> None:
+    units = "unit,entry_h,exit_h,event,vendor\na,0,100,1,x\nb,0,300,1,x\nc,0,100,0,y\nd,0,200,1,y\n"
+    write(tmp_path, {"lives.csv": units})
+    told = bathtub("fit", "piecewise", tmp_path / "lives.csv", "--option", "by=vendor", "--option", "cuts_h=150", "--json").stdout
+    found = {(row["vendor"], row["from_h"]): row["estimate"] for row in lines(told)}
+    # a failure in 100 + 150 hours of age below 150, one in 150 above; of y none in 250, one in 50
+    assert found == {("x", 0): 1 / 250, ("x", 150): 1 / 150, ("y", 0): None, ("y", 150): 1 / 50}
+
+
 @pytest.mark.parametrize(
     "arguments, code, said",
     [

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NoReturn
 from cyclopts import App, CycloptsError, Group, Parameter
 
 from bathtub import __version__
+from bathtub.planning.flags import Assumptions, Job, Source
 
 app = App(
     name="bathtub",
@@ -30,6 +31,7 @@ ConfigFile = Annotated[Path | None, Parameter(help="bathtub.toml")]
 FAILED, USAGE, GAPS = 1, 2, 3
 Files = Annotated[list[Path], Parameter(help="files, or folders whose files are read")]
 LakeDir = Annotated[Path, Parameter(help="folder of the lake")]
+_NO_SOURCE, _ANY_JOB, _AS_ASSUMED = Source(), Job(), Assumptions()
 
 
 class Failed(Exception):
@@ -223,15 +225,48 @@ def fit(
     file: Annotated[Path, Parameter(help="lifetimes or cells, .csv or .parquet")],
     *,
     level: Annotated[float, Parameter(help="confidence level")] = 0.95,
-    truncation: Annotated[Literal["time", "failure"] | None, Parameter(help="mtbf: how observation ends")] = None,
+    truncation: Annotated[Literal["time", "failure"] | None, Parameter(help="mtbf, trend: how observation ends")] = None,
+    option: Annotated[
+        tuple[str, ...],
+        Parameter(help="of the model, as name=value or name=a,b", negative="", consume_multiple=False),
+    ] = (),
     as_json: Json = False,
 ) -> int:
     """Fit one model to a table and print its estimates with limits, or why it refuses."""
     from bathtub.fit import fit as fitted
+    from bathtub.fit import read_options
 
-    options = {"truncation": truncation} if truncation else {}
+    options = read_options(model, option) | ({"truncation": truncation} if truncation else {})
     rows = fitted(model, file, level, **options)
     _print_rows(rows, as_json=as_json)
+    return 0
+
+
+@app.command
+def plan(
+    *, source: Source = _NO_SOURCE, job: Job = _ANY_JOB, assumptions: Assumptions = _AS_ASSUMED, as_json: Json = False
+) -> int:
+    """Say what a failure rate means for a job: MTBF by size, checkpoints, goodput, spares, days and cost, each simulated too.
+
+    A part stands in the answer where its flags are given. Agreement: within four Monte Carlo errors (mc_error) or not.
+    """
+    from bathtub.planning.answer import TITLES, answer
+
+    mart = None
+    if source.lake is not None:
+        from bathtub.explain import newest_marts
+
+        mart = newest_marts(source.lake).get("reliability_cells")
+    rows = list(answer(source, job, assumptions, mart))
+    if as_json:
+        _print_rows(rows, as_json=True)
+        return 0
+    from bathtub.showcase import show_table
+
+    for name, title in TITLES.items():
+        told = [{key: value for key, value in row.items() if key != "table"} for row in rows if row["table"] == name]
+        if told:
+            show_table(told, title)
     return 0
 
 

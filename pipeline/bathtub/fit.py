@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,31 @@ def fit(model_name: str, path: Path, level: float = 0.95, **options: object) -> 
             raise ValueError(message)
     rows = model.fit(read_table(path, model.reads), level=level, **options)
     return [{name: _ready(value) for name, value in row.items()} for row in rows.iter_rows(named=True)]
+
+
+def read_options(model_name: str, texts: Sequence[str]) -> dict[str, object]:
+    """Options written as `name=value` in the types that the model takes: a number, true or false, a word; `a,b` for a list.
+
+    Raises ValueError for a text without `=` and for an unknown model.
+    """
+    defaults = {name: each.default for name, each in inspect.signature(_model(model_name).fit).parameters.items()}
+    found: dict[str, object] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            message = f"option {text!r}: write name=value"
+            raise ValueError(message)
+        found[name] = tuple(_value(part) for part in value.split(",")) if defaults.get(name) == () else _value(value)
+    return found
+
+
+def _value(text: str) -> object:
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _model(name: str) -> Model:
