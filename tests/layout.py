@@ -13,7 +13,7 @@ ORDER = (
     ("config", "spool"),
     ("ingest", "simulate", "knowledge", "graph"),
     ("lake", "warehouse", "survival", "checks"),
-    ("intake", "fit"),
+    ("intake", "fit", "planning"),
     ("reports", "demo"),
     ("publish",),
     ("nightly",),
