@@ -27,7 +27,8 @@ TOKENS = st.sampled_from([
     "|", "\n", "12", "12.batch", "FAILED", "NEW", "1750000000", "2025-03-01T08:00:00", "0:9", "a", " ", '"', ",", HEADER,
     "sacct: error: x", "n[1-3]", "2026-03-01", "0000:3b:00", "\ufffd", "\r", "\ufeff", "\x1f", "\0", "Unknown",
     "12|a|FAILED|1750000000||0:0\n",
-    "12|FAILED|a\n", "12|a|b\n", "u|a|12|FAILED\n",
+    "12|FAILED|a\n", "12|a|b\n", "u|a|12|FAILED\n", "12|FAILED|a|b\n", "a|12|FAILED|b|c\n",
+    "12,FAILED,n1,a,1750000000\n", "12,FAILED,n[1,3],a\n", "12,FAILED,",
 ])  # fmt: skip
 NOISE = st.one_of(st.binary(max_size=200), st.lists(TOKENS, max_size=60).map(lambda parts: "".join(parts).encode()))
 
@@ -103,8 +104,15 @@ LAYOUTS = [
     Layout(("JobID", "State", "JobName"), "|"),
     Layout(("JobID", "JobName", "User"), "|"),
     Layout(("User", "JobName", "JobID", "State"), "|"),
+    Layout(("JobID", "State", "JobName", "Comment"), "|"),
+    Layout(("JobName", "JobID", "State", "Comment", "Reason"), "|"),
+    Layout(("JobID", "State", "NodeList", "JobName", "End"), ","),
+    Layout(("JobID", "State", "NodeList", "JobName"), ","),
 ]
-SHAPES = ("wide", "trailing", "end_twice", "two_columns", "two_bytes", "text_last", "user_behind_the_text", "id_behind_the_text")
+SHAPES = (
+    "wide", "trailing", "end_twice", "two_columns", "two_bytes", "text_last", "user_behind_the_text", "id_behind_the_text",
+    "two_texts_last", "text_first_and_two_last", "commas", "commas_and_text_last",
+)  # fmt: skip
 
 
 def _lines(lines: list[str]) -> Lines:
@@ -164,7 +172,8 @@ def test_a_line_without_end_costs_only_itself(folder: Path, monkeypatch: pytest.
 NEAR_MISSES = {
     "sinfo": b"AVAIL|CPUS|STATE|NODELIST\nup|96|idle|n1\n",
     "squeue": b"JOBID|STATE|USER\n1|RUNNING|ada\n",
-    "commas": b"JobID,State\n1,FAILED\n",
+    "commas_without_a_state": b"JobID,JobName\n1,a\n",
+    "tabs_of_another_tool": b"JobID\tState\tColour\n1\tFAILED\tred\n",
     "no_state": b"JobID|JobName\n1|a\n",
     "unknown_field": b"JobID|State|Colour\n1|FAILED|red\n",
     "scontrol": b"JobId=12 JobName=a UserId=ada(1)\n   JobState=RUNNING\n",

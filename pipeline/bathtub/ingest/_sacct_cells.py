@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 from pyarrow import csv
 
-from bathtub.ingest._sacct_layout import STRICT, Layout
+from bathtub.ingest._sacct_layout import LISTS, STRICT, Layout
 from bathtub.ingest._sacct_records import Records, split_records
 
 REPEATED = (
@@ -128,7 +128,8 @@ def _places(layout: Layout, name: str) -> list[int]:
 def _plain(lines: Lines, layout: Layout, *, is_last: bool) -> tuple[pl.DataFrame, Places]:
     """The records that are one line each, as columns, and the positions of the other lines."""
     parts, places = _columns(lines, layout)
-    checks = [_fits(parts[str(at)], STRICT[name]) for at, name in enumerate(layout.names) if name in STRICT]
+    shapes = {**STRICT, **LISTS} if layout.is_shared else STRICT
+    checks = [_fits(parts[str(at)], shapes[name]) for at, name in enumerate(layout.names) if name in shapes]
     if layout.is_trailing:
         checks.append(parts[str(len(layout.names))].is_null())
     is_plain = parts.select(pl.all_horizontal(pl.lit(each) for each in checks)).to_series()
@@ -177,7 +178,7 @@ def _columns(lines: Lines, layout: Layout) -> tuple[pl.DataFrame, Places]:
     types = {
         str(at): pa.dictionary(pa.int32(), pa.string()) if name in REPEATED else pa.string()
         for at, name in enumerate((*layout.names, "") if layout.is_trailing else layout.names)
-        if name in WANTED or name in STRICT or not name
+        if name in WANTED or name in STRICT or name in LISTS or not name
     }
     table = csv.read_csv(
         pa.BufferReader(text),

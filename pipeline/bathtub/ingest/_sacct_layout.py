@@ -61,10 +61,32 @@ FINE = {
 }
 """What cells look like: STRICT makes a line a record by itself, LOOSE lets a new state pass, FINE chooses among readings."""
 
+# cpu=96,gres/gpu:a100=8,mem=62500G   n[001-003,007],gpu5
+_TRES_ITEM = "[A-Za-z][A-Za-z0-9_.:/-]*=[^=,]*"
+_TRES = f"(?:{_TRES_ITEM}(?:,{_TRES_ITEM})*)?"
+_NODE = r"(?:[A-Za-z0-9_.-]|\[[0-9,-]+\])+"
+_NODES = rf"(?:{_NODE}(?:,{_NODE})*|None assigned|\(null\)|N/A)?"
+LISTS = {
+    **dict.fromkeys(("NodeList", "FailedNode"), _NODES),
+    **{name: _TRES for name in FIELDS.values() if name in {"AllocTRES", "ReqTRES"} or name.startswith("TRESUsage")},
+}
+_OTHER_LISTS = frozenset({
+    "AllocGRES", "Flags", "Licenses", "Partition", "QOSREQ", "ReqGRES", "Reservation", "ReqReservation",
+})  # fmt: skip
+SHARED = {
+    **{name: "[^,]*" for name in FIELDS.values() if name not in FREE_TEXT},
+    **dict.fromkeys(_OTHER_LISTS, "[^=]*"),
+    **FINE,
+    **LISTS,
+}
+"""What cells look like where the delimiter may stand in lists: LISTS those of resources and nodes, SHARED all."""
+MIN_DOUBTED = 2
+_LISTED = re.compile(r"[A-Za-z0-9 ,:=+\-._/\[\]()%@]+")
+
 COMMAND = (
     "sacct -a -D -P -S <from> -E <to> -o JobID,JobIDRaw,Submit,Start,End,ElapsedRaw,State,ExitCode,NodeList,AllocTRES,JobName"
 )
-_NAME_AND_DELIMITER = re.compile(r"[A-Za-z]*([^A-Za-z ,\t\r\n]+)[A-Za-z]")  # the first column may be blank
+_NAME_AND_DELIMITER = re.compile(r"[A-Za-z]*([^A-Za-z ,\r\n]+)[A-Za-z]")  # the first column may be blank
 _FIXED_HEADER = re.compile(r"\s*[A-Za-z]+(?:\s+[A-Za-z]+)+\s*")
 _RULER = re.compile(r"\s*-+(?:\s+-+)+\s*")
 
@@ -94,15 +116,37 @@ class Layout:
         return tuple(at for at, name in enumerate(self.names) if name in FREE_TEXT)
 
     @cached_property
+    def is_shared(self) -> bool:
+        """Whether the delimiter may stand in cells that Slurm writes, as a comma in lists: only shapes tell where those end."""
+        return _LISTED.fullmatch(self.delimiter) is not None
+
+    @cached_property
+    def holders(self) -> frozenset[int]:
+        """Positions of the columns whose cells may hold the delimiter."""
+        if not self.is_shared:
+            return frozenset(self.free_text)
+        if self.delimiter != ",":
+            return frozenset(range(len(self.names)))
+        closed = SHARED.keys() - LISTS.keys() - _OTHER_LISTS - {"JobID"}
+        return frozenset(at for at, name in enumerate(self.names) if name not in closed)
+
+    @cached_property
     def ends_in_text(self) -> bool:
         """Whether only the last column's text can go on behind a full line: nothing closes it, and no record opens in text."""
-        return self._last_is_open and self.free_text[0] > 0
+        return self.last_is_open and self.free_text[0] > 0
 
     @cached_property
     def is_loose(self) -> bool:
-        """Whether nothing behind the last free text shows where it ends: no state, no id, but cells that may be anything."""
+        """Whether nothing behind the last free text shows where it ends: no state, no id, but cells that may be anything.
+
+        Or a line break may hide which of several texts a delimiter stands in.
+        """
+        if self.last_is_open:
+            return self.is_open_at_both_ends and len(self.free_text) > MIN_DOUBTED
+        if self.is_shared and self.free_text:
+            return True
         anchors = [shape for at, shape in self.checks["strict"] if self.free_text and at > self.free_text[-1]]
-        return bool(self.free_text) and not self._last_is_open and all(shape.fullmatch("") for shape in anchors)
+        return bool(self.free_text) and all(shape.fullmatch("") for shape in anchors)
 
     @cached_property
     def opens_in_text(self) -> bool:
@@ -110,14 +154,22 @@ class Layout:
         place = self.names.index("JobID")
         return place > 1 and self.free_text[:1] < (place,) and bool(self.free_text)
 
+    @cached_property
+    def is_open_at_both_ends(self) -> bool:
+        """Whether a line between two records may be the end of the one's text or the beginning of the other's."""
+        return self.last_is_open and self.free_text[0] == 0
+
     @property
-    def _last_is_open(self) -> bool:
+    def last_is_open(self) -> bool:
+        """Whether nothing closes the last column, and it is free text."""
         return not self.is_trailing and self.free_text[-1:] == (len(self.names) - 1,)
 
     @cached_property
     def checks(self) -> dict[str, tuple[tuple[int, re.Pattern[str]], ...]]:
         """Position and shape of the columns that have one, for each degree of strictness."""
         degrees = {"strict": STRICT, "loose": LOOSE, "fine": FINE}
+        if self.is_shared:
+            degrees = {"strict": {**STRICT, **LISTS}, "loose": {**LOOSE, **LISTS}, "fine": SHARED}
         return {
             degree: tuple((at, re.compile(shapes[name])) for at, name in enumerate(self.names) if name in shapes)
             for degree, shapes in degrees.items()
@@ -128,18 +180,42 @@ class Layout:
         broken = all("\n" not in cell or at in self.free_text for at, cell in enumerate(cells))
         return broken and all(shape.fullmatch(cells[at]) for at, shape in self.checks[degree])
 
+    def can_hold(self, at: int, cell: str) -> bool:
+        """Whether a cell may stand in a column, as the finest shapes say."""
+        shape = self._finest.get(at)
+        return ("\n" not in cell or at in self.free_text) and (shape is None or shape.fullmatch(cell) is not None)
+
+    @cached_property
+    def _finest(self) -> dict[int, re.Pattern[str]]:
+        return dict(self.checks["fine"])
+
+    @cached_property
+    def n_opening(self) -> int:
+        """How many columns stand before the first whose cells may hold the delimiter, an array's tasks in a job id aside."""
+        open_ended = [at for at in self.holders if self.names[at] != "JobID"]
+        return min(open_ended, default=len(self.names))
+
+    @cached_property
+    def _opening(self) -> re.Pattern[str]:
+        """The first columns of a line, whose delimiter may stand in its job id."""
+        shapes = [{**SHARED, **LOOSE}[name] for name in self.names[: self.n_opening]]
+        cells = [re.sub(r"\?P<[a-z_]+>", "?:", f"(?:{shape})") for shape in shapes]
+        return re.compile("".join(cell + re.escape(self.delimiter) for cell in cells))
+
     def can_open(self, line: str) -> bool:
         """Whether a record over several lines, or with surplus delimiters, can begin with a line.
 
         The columns before the first free text stand in it whole, since a line break is in free text only.
         """
-        head = self.free_text[0] if self.free_text else len(self.names)
+        if self.is_shared:
+            return self._opening.match(line) is not None
+        head = self.n_opening
         parts = line.split(self.delimiter, head)
         return len(parts) > head and all(shape.fullmatch(parts[at]) for at, shape in self.checks["loose"] if at < head)
 
     def opens_with_id(self, line: str) -> bool:
         """Whether a record opens with a line and its job id stands in it: no text is read on over such a line."""
-        return bool(self.free_text) and self.names.index("JobID") < self.free_text[0] and self.can_open(line)
+        return bool(self.free_text) and self.names.index("JobID") < self.n_opening and self.can_open(line)
 
     def looks_torn(self, line: str) -> bool | None:
         """Whether a line may be what is left of a record: what stands in it whole has the shape of its column.
@@ -147,14 +223,14 @@ class Layout:
         None where no column in it has a shape.
         """
         parts = line.split(self.delimiter)
-        head = min([*self.free_text[:1], max(1, len(parts) - 1)])
+        head = min([self.n_opening, max(1, len(parts) - 1)]) if self.free_text else max(1, len(parts) - 1)
         shapes = [(at, shape) for at, shape in self.checks["loose"] if at < head]
         return all(shape.fullmatch(parts[at]) for at, shape in shapes) if shapes else None
 
     def can_close(self, line: str) -> bool:
         """Whether it can end with a line: the columns behind the last free text stand in it whole."""
-        if not self.free_text:
-            return False
+        if not self.free_text or self.is_shared:
+            return self.is_shared
         tail = len(self.names) - 1 - self.free_text[-1]
         parts = line.rsplit(self.delimiter, tail + self.is_trailing)
         first = self.free_text[-1]

@@ -11,8 +11,9 @@ where it cannot be told whether a record ends before such lines or in them, with
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement, islice, takewhile
 
+from bathtub.ingest._sacct_alignment import alignments
 from bathtub.ingest._sacct_layout import Layout, is_blank, is_message, read_header
 
 MAX_LINES = 1000
@@ -56,6 +57,8 @@ def split_records(lines: list[str], layout: Layout, *, is_last: bool) -> Records
             reading = _with_rest(lines, start, reading, layout, is_last=is_last)
         if reading is None:
             return found
+        if layout.is_open_at_both_ends and reading.cells is not None and "\n" in reading.cells[0]:
+            reading = replace(reading, cells=None, reason="ambiguous_fields")
         _note(found, lines, reading)
     return found
 
@@ -86,12 +89,23 @@ def starts_record(line: str, layout: Layout) -> bool:
     if len(parts) <= layout.n_delimiters:
         return False
     at, shape = next(check for check in layout.checks["strict"] if layout.names[check[0]] == "JobID")
-    return any(shape.fullmatch(parts[place]) for place in (at, at - layout.n_delimiters - 1))
+    return layout.opens_with_id(line) or any(shape.fullmatch(parts[place]) for place in (at, at - layout.n_delimiters - 1))
 
 
 def _is_record(text: str, layout: Layout) -> bool:
-    """Whether there is a strictly valid reading of a text."""
-    return any(layout.fits(cells, "strict") for cells in readings(text.split(layout.delimiter), layout))
+    """Whether there is a strictly valid reading of a text, and another one where the last column takes what goes on behind it."""
+    fitting = (cells for cells in readings(text.split(layout.delimiter), layout) if layout.fits(cells, "strict"))
+    return len(list(islice(fitting, 1 + layout.last_is_open))) > layout.last_is_open
+
+
+def _is_one(text: str, layout: Layout, degree: str) -> bool:
+    """Whether there is exactly one reading of a text."""
+    ways = (cells for cells in readings(text.split(layout.delimiter), layout) if layout.fits(cells, degree))
+    first = list(islice(ways, 2))
+    if len(first) <= 1:
+        return len(first) == 1
+    fine = (cells for cells in chain(first, ways) if layout.fits(cells, "fine"))
+    return len(list(islice(fine, 2))) == 1
 
 
 def readings(parts: list[str], layout: Layout) -> Iterator[list[str]]:
@@ -103,6 +117,9 @@ def readings(parts: list[str], layout: Layout) -> Iterator[list[str]]:
         parts = parts[:-1]
     if surplus == 0:
         yield parts
+    if layout.is_shared:
+        yield from alignments(parts, layout)
+        return
     free = layout.free_text
     if surplus <= 0 or not free or math.comb(surplus + len(free) - 1, surplus) > MAX_READINGS:
         return
@@ -151,9 +168,22 @@ def _with_rest(lines: list[str], start: int, reading: _Reading, layout: Layout, 
         return None
     if not layout.ends_in_text:
         return _doubted(lines, start, reading, layout, rest)
+    own = list(takewhile(lambda line: not layout.looks_torn(line), rest))
+    end = reading.end + len(own)
+    if not _is_the_last(own, layout) and not _is_one("\n".join(lines[start:end]), layout, _degree(cells, layout)):
+        return _Reading(end, reason="ambiguous_fields")
     if any(line.count(layout.delimiter) >= layout.n_delimiters or _is_unlike_text(line, layout) for line in rest):
         return reading
     return replace(reading, end=reading.end + len(rest), cells=[*cells[:-1], "\n".join([cells[-1], *rest])])
+
+
+def _is_the_last(rest: list[str], layout: Layout) -> bool:
+    """Whether the text that goes on can only be that of the last column."""
+    return layout.holders == {len(layout.names) - 1} or not any(layout.delimiter in line for line in rest)
+
+
+def _degree(cells: list[str], layout: Layout) -> str:
+    return "strict" if layout.fits(cells, "strict") else "loose"
 
 
 def _is_unlike_text(line: str, layout: Layout) -> bool:
@@ -170,7 +200,7 @@ def _rest(lines: list[str], start: int, layout: Layout, *, is_last: bool) -> lis
         size += len(line) + 1
         if is_blank(line):
             continue
-        if starts_record(line, layout) or is_foreign(line, layout) or (layout.free_text[0] and layout.can_open(line)):
+        if starts_record(line, layout) or is_foreign(line, layout) or (layout.n_opening and layout.can_open(line)):
             return lines[start:end]
         if size > MAX_CHARACTERS:
             return []
@@ -230,13 +260,15 @@ class _Attempts:
     def settled(self, lines: list[str], start: int, end: int) -> _Reading:
         """What the lines are when no reading is strictly valid.
 
-        A first line with exactly the right number of cells is taken as it stands. Lines that never made a full
-        record are rejected each alone: none of them could open one either.
+        A first line with exactly the right number of cells is taken as it stands, unless a cell may have been split. Lines
+        that never made a full record are rejected each alone: none of them could open one either.
         """
         if self.spare is not None:
             return self.spare
         if not self.n:
             return _Reading(end, is_each_alone=True)
+        if self.layout.is_shared:
+            return _Reading(start + 1, reason="ambiguous_fields")
         parts = lines[start].split(self.layout.delimiter)
         ways = list(readings(parts, self.layout)) if len(parts) == self.layout.n_delimiters + 1 else []
         return _Reading(start + 1, ways[0] if ways else None)

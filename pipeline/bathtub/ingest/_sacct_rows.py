@@ -160,6 +160,7 @@ def _flags(frame: pl.DataFrame, repaired: Sequence[int]) -> pl.Expr:
         "key_without_raw_id": pl.col("job_id_raw").is_null(),
         "ambiguous_time": pl.any_horizontal(f"is_ambiguous_{column}" for column in TIMES.values()),
         "elapsed_disagrees": pl.col("step").is_null() & (run_s != pl.col("elapsed_s")),
+        "end_before_start": pl.col("ended_at") < pl.col("started_at"),
         "clipped_times": pl.col("is_clipped"),
         "decoded_with_replacement": pl.col("line").is_in(repaired),
         "bad_node_list": pl.col("node_list").is_not_null() & pl.col("nodes").is_null(),

@@ -6,8 +6,10 @@ r"""Text of Slurm's `sacct -P` or `-p`: one record per attempt of a job and one 
     71|71|1748764800|1748764860|1748768460|3600|NODE_FAIL|pretrain | eval
     71.batch|71.batch|1748764860|1748764860|1748768461|3601|CANCELLED|batch
 
-Written by Slurm 20.02 to 26.05. Any order and subset of the columns, and any delimiter, is read from the header; text
-without one (`-n`) needs the format and its columns in the configuration, and the delimiter where it is not `|`. A name
+Written by Slurm 20.02 to 26.05. Any order and subset of the columns, and any delimiter but a comma, is read from the header;
+text without one (`-n`) needs the format and its columns in the configuration, and the delimiter where it is not `|`. Where the
+delimiter can stand in lists of nodes or resources too, as a comma does, it must be named, and a row with too many of them is
+read only if the shapes of its cells leave one reading. A name
 that occurs twice gives its first cell that is not blank. A record is a logical row: nothing is escaped, so it may span
 lines; `line` is that of its first. Line breaks at the end of a last column of free text are lost: they are blank lines.
 Blank lines, repeated headers and messages of the client are out of scope; a header
@@ -28,14 +30,14 @@ about the first cluster that it names.
 
 Not read: usage counters (CPU time, memory, disk, energy), GID and UID.
 
-Flags: key_without_submit, key_without_raw_id, ambiguous_time, elapsed_disagrees, clipped_times, other_cluster,
+Flags: key_without_submit, key_without_raw_id, ambiguous_time, elapsed_disagrees, end_before_start, clipped_times, other_cluster,
 decoded_with_replacement, bad_node_list, bad_gpu_count, bad_node_count, bad_elapsed, bad_exit_code, bad_suspended,
 bad_memory, bad_restarts (a bad value is null, the row stays).
 
 Rejects: field_count, ambiguous_fields, bad_job_id, bad_job_id_raw, bad_submit_time, bad_start_time, bad_end_time,
 line_too_long (what a record is, or when it was, cannot be read).
 
-Quarantine: zone_required, unknown_zone, unknown_time_format, fixed_width, columns_required.
+Quarantine: zone_required, unknown_zone, unknown_time_format, fixed_width, columns_required, delimiter_required.
 """
 
 from collections.abc import Iterator
@@ -72,7 +74,7 @@ class _Export:
 
 def _claims(head: bytes, _name: str) -> bool:
     lines = opening(head.decode("utf-8", "replace"))
-    return bool(lines) and (read_header(lines[0]) is not None or is_fixed_width(lines))
+    return bool(lines) and (any(read_header(lines[0], mark) for mark in (None, ",")) or is_fixed_width(lines))
 
 
 def _parse(source: Source) -> Iterator[Batch]:
