@@ -81,8 +81,10 @@ def _layout(text: str, source: Source) -> Layout:
         refuse_fixed_width(lines)
     header = read_header(lines[0], source.settings.delimiter, is_strict=False) if lines else None
     if header is None and lines and not source.settings.delimiter and read_header(lines[0], ",", is_strict=False):
-        detail = "its columns stand between commas, which lists hold too: give delimiter = ',', or export with `sacct -P`"
-        raise Quarantine("delimiter_required", detail)
+        raise Quarantine(
+            "delimiter_required",
+            "commas stand between its columns, and in lists too: give delimiter = ',', or export with `sacct -P`",
+        )
     if header is None:
         raise Quarantine(
             "columns_required", "it opens with no header of sacct: name its columns and delimiter in the configuration"
