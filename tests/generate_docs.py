@@ -58,6 +58,10 @@ REJECTS = """
 
 It stands in `rejects` with its file, line, reason and raw text.
 """
+PLANS = (
+    "plan --events 419 --exposure-h 2654208 --instances 2048 --checkpoint-s 60 --recovery-s 600 --peer-recovery-s 90",
+    "plan --preset checkpointless",
+)
 KUBERNETES = "bathtub.ingest._kubernetes"
 _SECTION = re.compile(r"(<!-- generated: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -340,6 +344,13 @@ def shown() -> dict[str, str]:
     return {"demo": code(demo), "explain": code(f"$ bathtub {proposed}\n{told}")}
 
 
+def planned() -> str:
+    """What the plans of the readme print."""
+    return "".join(
+        code(f"$ bathtub {' '.join(arguments)}\n{run(*arguments, folder=ROOT)}") for arguments in map(str.split, PLANS)
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/formats.md": formats_page,
     "docs/schema.md": schema_page,
@@ -355,6 +366,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "reports": reports_section,
     "commands": lambda: code(help_text([])),
     "config": lambda: code((ROOT / "docs" / "bathtub.toml").read_text(encoding="utf-8"), "toml"),
+    "plan": planned,
     "cron": lambda: code((ROOT / "docs" / "bathtub.cron").read_text(encoding="utf-8")),
 }
 

@@ -264,7 +264,9 @@ def plan(
     from bathtub.showcase import show_table
 
     for name, title in TITLES.items():
-        told = [{key: value for key, value in row.items() if key != "table"} for row in rows if row["table"] == name]
+        told = [
+            {key: value for key, value in row.items() if key not in ("table", "source")} for row in rows if row["table"] == name
+        ]
         if told:
             show_table(told, title)
     return 0

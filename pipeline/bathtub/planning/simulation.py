@@ -193,8 +193,8 @@ def _backlog(gaps_h: Floats, recovery_h: float) -> Floats:
     return np.concatenate(([0.0], left_h[:-1] + recovery_h))
 
 
-def enough(seen: History, spares: int, lead_h: float, crews: int | None) -> Simulated | None:
-    """Share of time in which no more instances are away than there are spares; each is away for `lead_h` of repair.
+def away(seen: History, lead_h: float, crews: int | None) -> Counts | None:
+    """Instances away at looks evenly over the history; each is away for `lead_h` of repair. Shape: N_BATCHES x LOOKS.
 
     With `crews` each repairs one instance at a time, in order of failure, and the others wait. Null where the history is
     shorter than ten lead times, or more instances fail than can be followed.
@@ -202,10 +202,20 @@ def enough(seen: History, spares: int, lead_h: float, crews: int | None) -> Simu
     if seen.hours < 10 * lead_h or seen.taken.sum() > MOST_DRAWS:
         return None
     failed_h = np.repeat(seen.at_h, seen.taken)
-    back_h = failed_h + lead_h if crews is None or crews >= len(failed_h) else np.sort(_repaired(failed_h, lead_h, crews))
+    is_unbounded = crews is None or crews >= len(failed_h)
+    back_h = failed_h + lead_h if is_unbounded else np.sort(_repaired(failed_h, lead_h, crews or 1))
     looks_h = np.linspace(lead_h, seen.hours, N_BATCHES * LOOKS)
-    away = np.searchsorted(failed_h, looks_h, side="right") - np.searchsorted(back_h, looks_h, side="right")
-    return ratio((away <= spares).astype(np.float64), np.ones(len(looks_h)))
+    return np.searchsorted(failed_h, looks_h, side="right") - np.searchsorted(back_h, looks_h, side="right")
+
+
+def enough(n_away: Counts, spares: int) -> Simulated:
+    """Share of looks at which no more instances are away than there are spares."""
+    return ratio((n_away <= spares).astype(np.float64), np.ones(len(n_away)))
+
+
+def needed(n_away: Counts, availability: float) -> int:
+    """The fewest spares that are enough at this share of looks."""
+    return int(np.quantile(n_away, availability, method="inverted_cdf"))
 
 
 def _repaired(failed_h: Floats, lead_h: float, crews: int) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 from bathtub.planning import formulas, simulation
 from bathtub.planning._plan import S_PER_H, Plan, Row, beside, row
 from bathtub.planning.formulas import READINGS
-from bathtub.planning.simulation import Floats, History
+from bathtub.planning.simulation import Counts, Floats, History
 
 INTERVALS: Mapping[str, Callable[[float, float], float]] = {
     "exact": formulas.exact_h,
@@ -135,16 +135,19 @@ def _spares(plan: Plan, name: str, enough: Enough, asked: tuple[float, float]) -
     availability, lead_h = asked
     away_h = lead_h * plan.job.repaired_share
     told = plan.rate.told(lambda rate: formulas.spares_needed(enough, plan.n, rate * away_h, availability), falls=False)
-    yield row("spares", name, "n_spares", told)
-    if plan.rate.estimate is not None:
-        n_spares = formulas.spares_needed(enough, plan.n, plan.rate.estimate * away_h, availability)
-        chance = plan.rate.told(lambda rate: enough(n_spares, plan.n, rate * away_h), falls=True)
-        seen = _enough(plan, n_spares, lead_h, is_running=enough is formulas.binomial_enough)
-        yield beside(row("spares", name, "enough_ratio", chance), seen)
+    named = row("spares", name, "n_spares", told)
+    if plan.rate.estimate is None:
+        yield named
+        return
+    n_spares = formulas.spares_needed(enough, plan.n, plan.rate.estimate * away_h, availability)
+    n_away = _away(plan, n_spares, lead_h, is_running=enough is formulas.binomial_enough)
+    chance = plan.rate.told(lambda rate: enough(n_spares, plan.n, rate * away_h), falls=True)
+    yield named if n_away is None else {**named, "simulated": simulation.needed(n_away, availability)}
+    yield beside(row("spares", name, "enough_ratio", chance), None if n_away is None else simulation.enough(n_away, n_spares))
 
 
-def _enough(plan: Plan, n_spares: int, lead_h: float, *, is_running: bool) -> simulation.Simulated | None:
-    """The simulated share of time in which they are enough; instances that are away do not fail where spares do."""
+def _away(plan: Plan, n_spares: int, lead_h: float, *, is_running: bool) -> Counts | None:
+    """Instances away in the simulated fleet; where spares run too, those that are away do not."""
     rate = (plan.rate.estimate or 0.0) * plan.job.repaired_share
     seen = plan.history(rate, plan.n + n_spares, lead_h) if is_running else plan.history(rate)
-    return None if seen is None else simulation.enough(seen, n_spares, lead_h, plan.world.repair_crews)
+    return None if seen is None else simulation.away(seen, lead_h, plan.world.repair_crews)
