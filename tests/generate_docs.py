@@ -58,10 +58,7 @@ REJECTS = """
 
 It stands in `rejects` with its file, line, reason and raw text.
 """
-PLANS = (
-    "plan --events 419 --exposure-h 2654208 --instances 2048 --checkpoint-s 60 --recovery-s 600 --peer-recovery-s 90",
-    "plan --preset checkpointless",
-)
+PLAN = "plan --preset llama3 --checkpoint-s 60"
 KUBERNETES = "bathtub.ingest._kubernetes"
 _SECTION = re.compile(r"(<!-- generated: (?P<name>[a-z]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -345,10 +342,8 @@ def shown() -> dict[str, str]:
 
 
 def planned() -> str:
-    """What the plans of the readme print."""
-    return "".join(
-        code(f"$ bathtub {' '.join(arguments)}\n{run(*arguments, folder=ROOT)}") for arguments in map(str.split, PLANS)
-    )
+    """What the plan of the readme prints."""
+    return code(f"$ bathtub {PLAN}\n{run(*PLAN.split(), folder=ROOT)}")
 
 
 PAGES: dict[str, Callable[[], str]] = {
