@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bathtub.ingest._sacct_layout import Layout
 
-MAX_SURPLUS = 64
+MAX_SURPLUS = 32
 
 
 def alignments(parts: list[str], layout: Layout) -> Iterator[list[str]]:
