@@ -79,3 +79,43 @@ def test_a_rank_dumped_in_both_forms_counts_once(tmp_path: Path) -> None:
 def test_files_may_be_named_one_by_one_in_any_order(tmp_path: Path) -> None:
     paths = sorted(write(tmp_path, "wwiw").iterdir())
     assert hang(paths[::-1]) == hang([tmp_path])
+
+
+LARGE = (1 << 62) - 1
+NUMBERS = ("record_id", "pg_id", "collective_seq_id", "p2p_seq_id", "op_id", "time_created_ns", "timeout_ms")
+
+
+def test_numbers_of_any_size_or_none_at_all_stop_no_verdict(tmp_path: Path) -> None:
+    for rank in range(3):
+        entries = [entry(number, number, done=number < 5) for number in range(1, 7)]
+        entries += [entry(7 + at, 7, done=rank == 2, **{key: LARGE}) for at, key in enumerate(NUMBERS)]
+        entries += [
+            entry(20 + at, at, done=rank == 2, op=op, is_p2p=op != "nccl:coalesced", **{key: None})
+            for at, key in enumerate(NUMBERS)
+            for op in ("nccl:send 0->1", "nccl:coalesced", "nccl:recv 0<-99999999999999999999")
+        ]
+        (tmp_path / f"rank_{rank}").write_bytes(torch_pickle(dump(entries, ranks="[0, 1, 2]", marks=(LARGE, -1, LARGE))))
+    assert hang([tmp_path])["finding"]
+
+
+def test_a_file_that_names_a_million_members_is_refused_and_the_others_are_judged(tmp_path: Path) -> None:
+    write(tmp_path, "wwiww")
+    hostile = rank_dump(waits=True, ranks=str(list(range(5))))
+    for number in range(10):
+        hostile["pg_config"][f"g{number}"] = {"name": f"g{number}", "desc": "", "ranks": str(list(range(110_000)))}
+    (tmp_path / "nccl_trace_rank_gpu-a01_1").write_bytes(torch_pickle(hostile))
+    found = hang([tmp_path])
+    assert (found["culprits"], found["suspects"]) == ([2], [1])
+
+
+def test_a_folder_of_empty_files_tells_nothing(tmp_path: Path) -> None:
+    for rank in range(300):
+        (tmp_path / f"nccl_trace_rank_{rank}").touch()
+    assert (hang([tmp_path])["finding"], hang([tmp_path], 300)["culprits"]) == ("no_data", [])
+
+
+def test_a_world_that_disagrees_with_the_dumps_blames_no_rank_that_is_there(tmp_path: Path) -> None:
+    write(tmp_path, "wwiw")
+    assert hang([tmp_path], 2)["culprits"] == [2]
+    assert hang([tmp_path], 4)["culprits"] == [2]
+    assert hang([tmp_path], 1 << 40)["culprits"] in ([], [2])

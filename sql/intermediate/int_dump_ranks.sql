@@ -46,7 +46,7 @@ named as (
     select
         cluster,
         dump_set,
-        unnest(member_ranks)
+        list_max(member_ranks)
     from stg_process_groups
     union all
     select

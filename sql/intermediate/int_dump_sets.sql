@@ -68,7 +68,7 @@ select
     coalesce(runs.n_runs, 1) as n_runs,
     coalesce(runs.first_run, []) as first_run,
     coalesce(runs.outrun, []) as outrun,
-    coalesce(dumps.collected_ns - heads.first_pending_ns between 0 and heads.timeout_ms * 1000000, false) as is_young,
+    coalesce((dumps.collected_ns - heads.first_pending_ns) / 1e6 between 0 and heads.timeout_ms, false) as is_young,
     coalesce(dumps.spread_s > parameters.dump_gap_s, false) as is_far_apart,
     coalesce(ops.is_gloo, false) as is_gloo,
     coalesce(ops.is_after_abort, false) as is_after_abort

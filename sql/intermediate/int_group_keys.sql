@@ -54,13 +54,16 @@ peers as (
         pg_name,
         member,
         min(pg_key) as pg_key
-    from (select distinct
-        cluster,
-        dump_set,
-        pg_name,
-        pg_key,
-        unnest(member_ranks) as member
-    from configured)
+    from (
+        select
+            cluster,
+            dump_set,
+            pg_name,
+            pg_key,
+            unnest(min(member_ranks)) as member
+        from configured
+        group by cluster, dump_set, pg_name, pg_key
+    )
     group by cluster, dump_set, pg_name, member
     having count(*) = 1
 )

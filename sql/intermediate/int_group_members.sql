@@ -2,12 +2,12 @@
 -- use the group, and for the default group every rank of the job.
 -- grain: one row per cluster, dump_set, pg_key, member
 with configured as (
-    select distinct
+    select
         keys.cluster,
         keys.dump_set,
         keys.pg_key,
-        keys.pg_name,
-        pgs.member_ranks
+        min(keys.pg_name) as pg_name,
+        min(pgs.member_ranks) as member_ranks
     from stg_process_groups as pgs
     inner join int_group_keys as keys
         on
@@ -16,7 +16,7 @@ with configured as (
             and pgs.rank = keys.rank
             and pgs.pg_name = keys.pg_name
     where pgs.member_ranks is not null
-    qualify row_number() over (partition by keys.cluster, keys.dump_set, keys.pg_key order by pgs.member_ranks) = 1
+    group by keys.cluster, keys.dump_set, keys.pg_key
 ),
 
 listed as (

@@ -54,7 +54,7 @@ collectives as (
     from int_rank_ops as ops
     inner join (select distinct cluster, dump_set, dividing_key from dividing) as used
         on ops.cluster = used.cluster and ops.dump_set = used.dump_set and ops.pg_key = used.dividing_key
-    where not ops.is_p2p
+    where not ops.is_p2p and ops.seq is not null
     group by ops.source_id, ops.pg_key, ops.seq
     qualify row_number() over (partition by ops.source_id, ops.pg_key order by ops.seq desc) <= 16
 ),

@@ -41,7 +41,7 @@ select
     coalesce(ops.is_p2p, compared.is_transfer, false) as is_p2p,
     coalesce(compared.operation = 'coalesced', false) as is_batch_end,
     coalesce(ops.state = 'started', false) as is_started,
-    coalesce(ops.state = 'completed' and ops.completed_ns - ops.created_ns > ops.timeout_ms * 1000000, false) as is_late,
+    coalesce(ops.state = 'completed' and (ops.completed_ns - ops.created_ns) / 1e6 > ops.timeout_ms, false) as is_late,
     coalesce(
         case when compared.backend = 'gloo' then ops.is_retired else ops.state = 'completed' and not is_late end,
         true

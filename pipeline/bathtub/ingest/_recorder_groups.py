@@ -11,6 +11,8 @@ from bathtub.ingest._recorder_columns import BIG, Checked
 from bathtub.ingest._recorder_pickle import Refused
 
 MAX_MEMBERS = 1 << 20
+MEMBER_COST = 32
+"""A member counts as so many items: it is told again for each rank and joined with what the rank did; a million may be told."""
 
 _RANKS = re.compile(r"\[(?:\d{1,9}(?:, ?\d{1,9})*)?\]")  # what torch writes: "[0, 1]"
 _CODE = re.compile(r"[A-Za-z_(){}'\"]")
@@ -92,7 +94,7 @@ def _members(value: object, checked: Checked) -> list[int] | None:
         return None
     if _CODE.search(value):
         raise Refused("code_in_ranks", "pg_config.ranks holds more than numbers: some readers would execute it")
-    checked.spend(1 + value.count(","))
+    checked.spend(MEMBER_COST * (1 + value.count(",")))
     if not _RANKS.fullmatch(value):
         checked.flags.add("bad_ranks")
         return None
@@ -104,7 +106,7 @@ def _numbers(value: object, checked: Checked) -> list[int] | None:
     if not isinstance(value, list) or not all(type(rank) is int and 0 <= rank < MAX_MEMBERS for rank in value):
         checked.flags.add("bad_ranks")
         return None
-    checked.spend(1 + len(value))
+    checked.spend(MEMBER_COST * (1 + len(value)))
     return value or None
 
 
