@@ -253,6 +253,8 @@ WILD = [
     ({**RUN, "availability": 1.0}, "below 1"),
     ({**RUN, "lead_h": None}, "together"),
     ({**RUN, "lead_h": 1e12}, "away at once"),
+    ({**RUN, "checkpoint_s": None, "interval_s": 600.0}, "without --checkpoint-s"),
+    ({**RUN, "gpu_hours": None, "price_per_gpu_h": 2.0}, "without --gpu-hours"),
     ({**RUN, "checkpoint_s": -1.0}, "above 0"),
     ({**RUN, "recovery_s": math.nan}, "above 0"),
     ({**RUN, "sizes": "8,many"}, "whole numbers"),

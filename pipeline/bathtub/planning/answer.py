@@ -75,6 +75,10 @@ def refuse(job: Job) -> None:
         raise ValueError("--availability is a share of time below 1, such as 0.99")
     if not 1e-6 <= job.repaired_share <= 1:  # noqa: PLR2004 - the words beside it
         raise ValueError("--repaired-share is 1e-6 to 1")
+    if job.interval_s is not None and job.checkpoint_s is None:
+        raise ValueError("--interval-s says nothing without --checkpoint-s")
+    if job.price_per_gpu_h is not None and job.gpu_hours is None:
+        raise ValueError("--price-per-gpu-h says nothing without --gpu-hours")
     if (job.availability is None) != (job.lead_h is None):
         raise ValueError("give --availability and --lead-h together")
 
