@@ -15,6 +15,7 @@ from functools import cache
 from typing import Never
 
 MAX_TEXT = 1 << 20
+MAX_TEXTS = 1 << 20
 MAX_INTEGER = 9
 """Bytes of a number: a time in nanoseconds takes eight."""
 TRUNCATED = "truncated_pickle"
@@ -56,7 +57,7 @@ class _Plain(pickle.Unpickler):
 def scan(data: bytes) -> int:
     """The offset behind STOP of a pickle of plain values. Raises Refused at the first opcode that is none of theirs."""
     run, at = _fixed(min(255, len(data) >> 17)), 2
-    while True:
+    for _ in range(MAX_TEXTS):
         found = run.match(data, at)
         at = found.end() if found else at
         if data.startswith(b"X", at) and at + 5 <= len(data):
@@ -68,6 +69,7 @@ def scan(data: bytes) -> int:
             return at + 1
         else:
             _refuse(data, at)
+    raise Refused("too_many_items", f"more than {MAX_TEXTS} texts: a dump holds each once")
 
 
 def load(data: bytes) -> tuple[object, int]:
