@@ -1,6 +1,6 @@
 """The two tables that models read, from CSV, Parquet or a frame, refused with column, row and remedy.
 
-cells: failures (a count), exposure_h (device-hours), every other column a label of the cell.
+cells: failures (a count), exposure_h (device-hours; device_hours is the same), every other column a label of the cell.
 lifetimes: unit, entry_h, exit_h (hours of age, half-open (entry, exit]), event (failed at exit_h), cause (null while
 unknown or not failed), every other column a label of the unit.
 """
@@ -41,6 +41,8 @@ def check(frame: pl.DataFrame, reads: Reads) -> pl.DataFrame:
     that is not whole, exit_h <= entry_h. Rows are counted from 1 below the header. In cells a null count or
     exposure passes (not measured: the model refuses that row); in lifetimes nothing but `cause` and labels may be null.
     """
+    if reads == "cells" and "exposure_h" not in frame.columns:
+        frame = frame.rename({"device_hours": "exposure_h"}, strict=False)
     for column in NEEDED[reads]:
         if column not in frame.columns:
             message = f"column {column!r} is missing: {reads} need {', '.join(NEEDED[reads])}; found {', '.join(frame.columns)}"

@@ -1,6 +1,7 @@
-"""MTBF of each cell with exact limits, its lower bound, FIT and annual failure rate.
+"""MTBF of each cell with exact limits, its lower bound, failures per device-hour, FIT and annual failure rate.
 
-r failures in T device-hours; q = (1 - level)/2; G(p; a) is the quantile of the Gamma distribution of shape a, scale 1.
+r failures in T device-hours, or in T/n_units hours of n_units alike in series, of which the first to fail ends the work;
+q = (1 - level)/2; G(p; a) is the quantile of the Gamma distribution of shape a, scale 1.
 
 | column | formula |
 |---|---|
@@ -8,6 +9,7 @@ r failures in T device-hours; q = (1 - level)/2; G(p; a) is the quantile of the 
 | low, high, time-truncated | T/G(1-q; r+1), T/G(q; r) |
 | low, high, failure-truncated | T/G(1-q; r), T/G(q; r) |
 | lower_bound (one-sided) | T/G(level; r+1), failure-truncated T/G(level; r) |
+| rate_per_h, rate_low, rate_high | r/T and the limits of it; per instance-hour where cells are instances |
 | fit, fit_60, fit_90 (per 1e9 h) | 1e9 r/T; 1e9 G(CL; r+1)/T whatever the truncation (JESD85; no acceleration factor) |
 | afr, afr_low, afr_high | 1 - exp(-8760 x rate), of r/T and of the limits of the rate |
 | min_detectable_ratio | (1 + (z(0.975) + z(0.8))/sqrt(2r))^2 |
@@ -39,6 +41,10 @@ Floats = npt.NDArray[np.float64]
 OWN = {
     "lower_bound": pl.Float64(),
     "truncation": pl.String(),
+    "n_units": pl.Int64(),
+    "rate_per_h": pl.Float64(),
+    "rate_low": pl.Float64(),
+    "rate_high": pl.Float64(),
     "fit": pl.Float64(),
     "fit_60": pl.Float64(),
     "fit_90": pl.Float64(),
@@ -46,7 +52,7 @@ OWN = {
     "afr_low": pl.Float64(),
     "afr_high": pl.Float64(),
 }
-HOURS_PER_YEAR = 8760.0
+HOURS_PER_YEAR, MOST_UNITS = 8760.0, 10**9
 ASSUMPTIONS = "constant rate; independent failures; all units alike"
 
 
@@ -75,13 +81,19 @@ def detectable_ratio(events: Floats) -> Floats:
     return np.where(events > 0, ratio, math.nan)
 
 
-def mtbf(cells: pl.DataFrame, level: float = 0.95, truncation: Literal["time", "failure"] = "time") -> pl.DataFrame:
+def mtbf(
+    cells: pl.DataFrame, level: float = 0.95, truncation: Literal["time", "failure"] = "time", n_units: float = 1
+) -> pl.DataFrame:
     """One row per cell, in the order given: labels, RESULT (quantity mtbf_h, in hours), then the module's own columns.
 
     `cells`: failures, exposure_h (device-hours), labels. `truncation`: `time` where observation ends at a date (the
-    normal case), `failure` where it stops at the last failure. Raises ValueError for counts that are negative or not
-    whole, negative exposure, NaN, and labels named like a result.
+    normal case), `failure` where it stops at the last failure. `n_units`: the figures are those of so many units in series
+    (a cluster of that size); `exposure_h` stays that of units. Raises ValueError for counts that are negative or not
+    whole, negative exposure, NaN, labels named like a result, and a number of units that is not whole or below 1.
     """
+    if not 1 <= n_units <= MOST_UNITS or n_units != int(n_units):
+        message = f"n_units {n_units!r}: give a whole number from 1"
+        raise ValueError(message)
     level, truncation_ = confidence(level), option("truncation", truncation, ("time", "failure"))
     cells = check(cells, "cells")
     front = labels(cells, tuple(OWN))
@@ -89,7 +101,7 @@ def mtbf(cells: pl.DataFrame, level: float = 0.95, truncation: Literal["time", "
     hours = cells["exposure_h"].fill_null(math.nan).to_numpy()
     reasons = [_reason(r, t, truncation_) for r, t in zip(events, hours, strict=True)]
     usable = np.array([reason in (None, "no_failures") for reason in reasons], dtype=bool)
-    figures = _figures(np.where(usable, events, 0.0), np.where(usable, hours, 1.0), level, truncation_)
+    figures = _figures(np.where(usable, events, 0.0), np.where(usable, hours, 1.0) / n_units, level, truncation_)
     columns = {name: np.where(usable, values, math.nan) for name, values in figures.items()}
     return arrange(
         cells.with_columns(
@@ -98,7 +110,8 @@ def mtbf(cells: pl.DataFrame, level: float = 0.95, truncation: Literal["time", "
             method=pl.lit("exact"),
             events=pl.col("failures"),
             truncation=pl.lit(truncation_),
-            assumptions=pl.lit(ASSUMPTIONS),
+            n_units=pl.lit(int(n_units)),
+            assumptions=pl.lit(ASSUMPTIONS if n_units == 1 else f"{ASSUMPTIONS}; {int(n_units)} units in series"),
             reason=pl.Series(reasons, dtype=pl.String),
             **{name: pl.Series(values, dtype=pl.Float64) for name, values in columns.items()},
         ),
@@ -131,6 +144,9 @@ def _figures(events: Floats, hours: Floats, level: float, truncation: str) -> di
         "low": _ratio(hours, many),
         "high": _ratio(hours, few),
         "lower_bound": _ratio(hours, bound),
+        "rate_per_h": np.where(events > 0, events / hours, math.nan),
+        "rate_low": few / hours,
+        "rate_high": many / hours,
         "fit": np.where(events > 0, 1e9 * events / hours, math.nan),
         "fit_60": 1e9 * gamma_quantile(0.6, events + 1) / hours,
         "fit_90": 1e9 * gamma_quantile(0.9, events + 1) / hours,
