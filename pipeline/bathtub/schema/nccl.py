@@ -80,7 +80,9 @@ PLACEMENTS = Table(
     domain=(("time_quality", TIME_QUALITY), ("source_kind", PLACED_BY)),
     columns=(
         *EVENT,
-        Column("source_kind", "string", "init (the library's own line), environment (variables that the job prints), or launcher", null=False),
+        Column(
+            "source_kind", "string", "init (the library's own line), environment (variables of the job), launcher", null=False
+        ),
         Column("rank", "int64", "rank in the communicator; global where that is the largest of the job", null=False),
         Column("n_ranks", "int64", "ranks of the communicator"),
         Column("comm_id", "string", "communicator as the line names it"),
