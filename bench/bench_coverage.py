@@ -2,7 +2,7 @@
 
 Prints the share for every model with the two-sided 99.9 % range of the binomial. Seeds are fixed: fleet i of a model is the
 same each time. The suite runs 50 fleets of each, this file 500. Exact limits hold the truth more often than they say, and so do
-tests with few failures. Where there is no effect, an interval that leaves it out, or a discovery, is a false one: at most 5 % may be.
+tests with few failures. Without an effect, an interval that leaves out none, or a discovery, is a false one: 5 % may be.
 
     python bench/bench_coverage.py [--fleets 500] [--only weibull-shape]
 """
