@@ -1,11 +1,12 @@
--- The attempts that each incident ended, with their nodes and what came after them.
+-- The attempts that each incident ended, with their nodes and what came after them. One that never ran
+-- held no GPU, whatever its record says.
 -- grain: one row per incident_id, attempt_id
 select
     members.incident_id,
     members.cluster,
     attempts.attempt_id,
     attempts.job_id,
-    attempts.n_gpus,
+    case when attempts.never_ran is not true then attempts.n_gpus end as n_gpus,
     attempts.started_at,
     attempts.ended_at,
     list_sort(list(held.node) filter (where held.node is not null)) as nodes,

@@ -57,11 +57,12 @@ lost as (
     from int_losses as losses
     inner join stg_attempt_nodes as held on losses.cluster = held.cluster and losses.node = held.node
     inner join stg_jobs as attempts on held.cluster = attempts.cluster and held.attempt_id = attempts.attempt_id
+    left join int_told_nodes as told on attempts.cluster = told.cluster and attempts.attempt_id = told.attempt_id
     cross join parameters
     where
         attempts.is_closed
         and attempts.ends_as in ('failure', 'stopped')
-        and (attempts.failed_node is null or attempts.failed_node = losses.node)
+        and coalesce(attempts.failed_node, told.node, losses.node) = losses.node
         and attempts.ended_at >= losses.possible_from_at
         and attempts.ended_at <= losses.detected_at + to_seconds(parameters.attempt_before_end_s)
         and coalesce(attempts.started_at, attempts.ended_at) <= losses.started_at

@@ -41,10 +41,10 @@ attempts as (
         jobs.state as code,
         jobs.ends_cause as detail,
         case when gangs.is_first or gangs.attempt_id is null then 'end' else 'derivative' end as role,
-        case when coalesce(gangs.is_failure, jobs.ends_as = 'failure') then 'app' else 'info' end as severity,
+        case when coalesce(gangs.is_failure, jobs.ends_as = 'failure') and jobs.never_ran is not true then 'app' else 'info' end as severity,
         null::varchar as component,
         null::varchar as action,
-        coalesce(jobs.failed_node, gangs.node) as node,
+        coalesce(jobs.failed_node, told.node, gangs.node) as node,
         true as is_node_known,
         null::varchar as device,
         jobs.attempt_id,
@@ -52,10 +52,11 @@ attempts as (
         1 as n_lines,
         concat_ws(' ', 'job', jobs.job_id, jobs.state, 'exit', coalesce(jobs.exit_code || ':' || jobs.exit_signal, 'unknown')) as text,
         null::bigint as recovery_action,
-        [jobs.source_id || ':' || jobs.line] as refs
+        list_concat([jobs.source_id || ':' || jobs.line], coalesce(told.refs, [])) as refs
     from int_incident_members as members
     inner join stg_jobs as jobs
         on members.cluster = jobs.cluster and members.member_id = jobs.attempt_id and members.member_kind = 'attempt'
+    left join int_told_nodes as told on jobs.cluster = told.cluster and jobs.attempt_id = told.attempt_id
     left join int_gangs as gangs on jobs.cluster = gangs.cluster and jobs.attempt_id = gangs.attempt_id
 ),
 

@@ -11,7 +11,7 @@ with attributed as (
         incidents.is_failure
         and incidents.component in ('gpu', 'hbm', 'gpu_sram', 'gsp', 'nvlink')
         and incidents.device is not null
-        and incidents.device != 'unknown'
+        and incidents.device not in ('unknown', 'host')
         and incidents.started_at >= reported.start_at
         and incidents.started_at < reported.end_at
 ),
