@@ -232,8 +232,8 @@ def test_limits_of_an_amplitude_hold_as_often_as_stated_whatever_the_truth(truth
 
 ANY_CELLS = st.lists(
     st.tuples(
-        st.none() | st.integers(0, 6),
-        st.none() | st.sampled_from([0.0, 1e-3, 5.0, 100.0, 1e7]),
+        st.none() | st.integers(0, 6) | st.sampled_from([10**6, 10**9]),
+        st.none() | st.sampled_from([0.0, 1e-9, 1e-3, 5.0, 100.0, 1e7, 1e12]),
         st.sampled_from(["a", "b", None]),
         st.integers(0, 23),
         st.integers(45, 60),
@@ -292,7 +292,7 @@ REFUSED = [
     ("rate-ratio", {"compare": "colour"}, "'colour': no column"),
     ("rate-ratio", {"reference": "a"}, "name the one column"),
     ("rate-ratio", {"compare": "v", "reference": "z"}, "no such value in column 'v'"),
-    ("rate-ratio", {"by": ["v", "hour", "temperature_c", "is_weekend"]}, "nothing to compare"),
+    ("rate-ratio", {"by": ["v", "hour", "temperature_c", "is_weekend", "kelvin"]}, "nothing to compare"),
     ("ranking", {"within": "colour"}, "'colour': no column"),
     ("ranking", {"false_share": 5}, "false_share 5"),
     ("diurnal", {"hour": "temperature_c"}, "row 1: 45; give the hour of the day"),
@@ -302,6 +302,7 @@ REFUSED = [
     ("thermal", {"temperature": "colour"}, "'colour': no column"),
     ("thermal", {"temperature": "v"}, "leave out the cells where it is not known"),
     ("thermal", {"terms": "colour"}, "'colour': no column"),
+    ("thermal", {"temperature": "kelvin"}, "'kelvin', row 1: 333000; give a number from -273.15 to 1000"),
     ("mtbf", {"n_units": 0}, "n_units 0"),
     ("mtbf", {"n_units": 2.5}, "n_units 2.5"),
 ]
@@ -310,7 +311,7 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "options", "message"), REFUSED)
 def test_a_wrong_question_is_refused_with_its_column(name, options, message):
     rows = [(1, 9.0, "a", 3, 45), (2, 9.0, "b", 9, 50)]
-    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row").with_columns(is_weekend=pl.lit(value=False))
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row").with_columns(is_weekend=pl.lit(value=False), kelvin=pl.lit(333_000))
     with pytest.raises(ValueError, match=message):
         models()[name].fit(frame, **options)
 
@@ -321,6 +322,14 @@ def test_a_label_of_too_many_words_is_no_term():
     )
     with pytest.raises(ValueError, match="'serial': 60 values are no term"):
         thermal(frame)
+
+
+@pytest.mark.parametrize(
+    ("failures", "hours", "column"), [(1, 1e-12, "exposure_h"), (1, 1e13, "exposure_h"), (10**10, 1.0, "failures")]
+)
+def test_numbers_of_another_unit_are_refused(failures, hours, column):
+    with pytest.raises(ValueError, match=f"'{column}', row 1.*; give"):
+        mtbf(pl.DataFrame({"failures": [failures], "exposure_h": [hours]}))
 
 
 def test_hours_of_devices_bear_either_name():

@@ -55,8 +55,8 @@ def totals(cells: pl.DataFrame) -> dict[str, Any]:
     return {"events": found["failures"], "exposure_h": found["exposure_h"]}
 
 
-def numbers(cells: pl.DataFrame, column: str) -> Floats:
-    """A label as numbers. Raises ValueError where the column is missing, or a value is missing or no finite number."""
+def numbers(cells: pl.DataFrame, column: str, least: float = -math.inf, most: float = math.inf) -> Floats:
+    """A label as numbers. Raises ValueError where the column is missing, or a value is missing, no finite number, or outside."""
     columns(cells, column, "column")
     found = cells[column].cast(pl.Float64, strict=False)
     unread = ~found.is_finite().fill_null(value=False)
@@ -65,6 +65,11 @@ def numbers(cells: pl.DataFrame, column: str) -> Floats:
         message = (
             f"column {column!r}, row {row + 1}: {cells[column][row]!r}; leave out the cells where it is not known, and count them"
         )
+        raise ValueError(message)
+    outside = ~found.is_between(least, most)
+    if outside.any():
+        row = outside.arg_max() or 0
+        message = f"column {column!r}, row {row + 1}: {found[row]:g}; give a number from {least:g} to {most:g}"
         raise ValueError(message)
     return found.to_numpy()
 

@@ -100,7 +100,7 @@ def negative_binomial(cells: Cells, plain: Fit) -> Fit:
 
     def lost(log_alpha: float) -> float:
         found = at(log_alpha)
-        return math.inf if isinstance(found, str) else -found.log_likelihood
+        return 1 - plain.log_likelihood if isinstance(found, str) else -found.log_likelihood
 
     best = minimize_scalar(lost, bounds=LOG_ALPHA, method="bounded", options={"xatol": 1e-6})
     found = at(best.x)
@@ -128,14 +128,14 @@ def fitted(cells: Cells) -> Fit | str:
     return Fit(wider.coefficients, wider.covariance * n / n_free, wider.log_likelihood, wider.alpha, n_free, p)
 
 
-def likelihood_ratio_p(cells: Cells, found: Fit, terms: slice) -> float:
-    """P of no effect of these terms: chi2 under Poisson; under the negative binomial by F, theta estimated in both."""
+def likelihood_ratio_p(cells: Cells, found: Fit, terms: slice) -> float | str:
+    """P of no effect of these terms, or a reason: chi2 under Poisson, else by F, theta estimated in both."""
     from scipy.stats import chi2, f
 
     smaller, n_terms = cells.without(terms), terms.stop - terms.start
     plain = poisson(smaller)
-    if isinstance(plain, str):  # less terms have a peak where more have one
-        raise ArithmeticError(plain)  # noqa: TRY004 - a word in place of a fit
+    if isinstance(plain, str):
+        return plain
     if found.n_free is None:
         return float(chi2.sf(max(2 * (found.log_likelihood - plain.log_likelihood), 0.0), n_terms))
     ratio = max(2 * (found.log_likelihood - negative_binomial(smaller, plain).log_likelihood), 0.0)

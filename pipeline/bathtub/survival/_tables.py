@@ -14,6 +14,7 @@ Reads = Literal["cells", "lifetimes"]
 
 NUMBERS: dict[Reads, tuple[str, ...]] = {"cells": ("failures", "exposure_h"), "lifetimes": ("entry_h", "exit_h")}
 NEEDED: dict[Reads, tuple[str, ...]] = {"cells": NUMBERS["cells"], "lifetimes": ("unit", "entry_h", "exit_h", "event")}
+MOST_FAILURES, SHORTEST_H, LONGEST_H = 1e9, 1e-9, 1e12  # of a cell; outside these another unit was given
 EVENT = {"1": True, "true": True, "1.0": True, "0": False, "false": False, "0.0": False}
 
 
@@ -37,8 +38,8 @@ def read_table(path: Path, reads: Reads) -> pl.DataFrame:
 def check(frame: pl.DataFrame, reads: Reads) -> pl.DataFrame:
     """The frame with its numbers as float64 and `event` as boolean; rows and other columns as they were.
 
-    Raises ValueError for a missing column, a value that is no number, NaN, infinity, a negative number, a count
-    that is not whole, exit_h <= entry_h. Rows are counted from 1 below the header. In cells a null count or
+    Raises ValueError for a missing column, a value that is no number, NaN, infinity, a negative number, a count that is not
+    whole, numbers of another unit, exit_h <= entry_h. Rows are counted from 1 below the header. In cells a null count or
     exposure passes (not measured: the model refuses that row); in lifetimes nothing but `cause` and labels may be null.
     """
     if reads == "cells" and "exposure_h" not in frame.columns:
@@ -50,6 +51,9 @@ def check(frame: pl.DataFrame, reads: Reads) -> pl.DataFrame:
     frame = frame.with_columns(_numbers(frame[column]) for column in NUMBERS[reads])
     if reads == "cells":
         _refuse(frame, "failures", pl.col("failures") != pl.col("failures").floor(), "failures are counted in whole numbers")
+        _refuse(frame, "failures", pl.col("failures") > MOST_FAILURES, f"give a count of at most {MOST_FAILURES:g}")
+        hours, given = pl.col("exposure_h"), f"give device-hours, 0 or from {SHORTEST_H:g} to {LONGEST_H:g}"
+        _refuse(frame, "exposure_h", (hours != 0) & ~hours.is_between(SHORTEST_H, LONGEST_H), given)
         return frame
     frame = frame.with_columns(_booleans(frame["event"]))
     for column in NEEDED[reads]:

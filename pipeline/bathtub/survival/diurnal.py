@@ -126,6 +126,8 @@ def _amplitude(found: Fitted, k: int, level: float) -> dict[str, Any]:
     pair, covariance = found.fit.coefficients[at], found.fit.covariance[at, at]
     amplitude, mean_error = float(np.hypot(*pair)), math.sqrt(np.trace(covariance) / 2)
     p = likelihood_ratio_p(found.cells, found.fit, at)
+    if isinstance(p, str):
+        return {"quantity": _quantity(k), "method": "profile", "reason": p}
     x = float(chi2.isf(p, 2)) if p > 0 else float(pair @ np.linalg.solve(covariance, pair))
     error = amplitude / math.sqrt(x) if x > 0 and amplitude > 0 else mean_error
     low, high = (math.sqrt(s) * error for s in limits(x, level))

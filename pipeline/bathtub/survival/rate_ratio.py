@@ -203,7 +203,7 @@ def _spread(
 def _figures(table: Floats, spread: Spread, level: float) -> dict[str, Floats]:
     """Numbers of the rows by column; table: failures and hours of the groups, then of what they are compared with."""
     counts, hours, others, other_hours = table
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what is not finite is told by its reason
         scale = other_hours / hours
         few, many = (spread.over(values, level) for values in (counts, others))
         expected = [(counts + others) * share for share in (hours / (hours + other_hours), other_hours / (hours + other_hours))]

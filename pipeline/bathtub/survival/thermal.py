@@ -48,7 +48,7 @@ OWN = {
     "overdispersion_p": pl.Float64(),
     "n_cells": pl.Int64(),
 }
-MARGIN, RISK_SET = "margin_c", "risk_set"
+MARGIN, RISK_SET, DEGREES = "margin_c", "risk_set", (-1000.0, 1000.0)
 BOLTZMANN_EV_PER_K, ZERO_C_IN_K = 8.617333e-5, 273.15
 ASSUMED = "independent failures; one slope for all units; temperature of the hour before"
 
@@ -69,7 +69,7 @@ def thermal(
 
 
 def _rows(cells: pl.DataFrame, level: float, covariate: str, hour: str, labels: Sequence[str]) -> list[dict[str, Any]]:
-    degrees = numbers(cells, covariate)
+    degrees = numbers(cells, covariate, *(DEGREES if covariate == MARGIN else (-ZERO_C_IN_K, DEGREES[1])))
     alike = {"term": covariate, "confidence_level": level, "method": "log", "assumptions": ASSUMED, **totals(cells)}
     reason = wrong(cells)
     fit = reason if reason is not None else _fit(cells, degrees, hour, labels)
